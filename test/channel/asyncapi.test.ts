@@ -6,7 +6,7 @@ import { complaint, described } from './fake-socket.ts';
 
 const { build } = useApps();
 
-/** Every $ref of a document, and what each leads to. */
+/** Every $ref of a document with its target. */
 function references(document: object): readonly (readonly [string, unknown])[] {
   const found: string[] = [];
   JSON.stringify(document, (name, value: unknown) => {

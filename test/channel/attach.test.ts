@@ -11,13 +11,13 @@ import { useApps } from '../support/use-apps.ts';
 const { build, database } = useApps();
 const limits = { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };
 
-/** Live stores whose registry answers a look-up only when it is let. */
+/** Live stores whose registry answers a look-up only when the test lets it. */
 function slowStores(): { readonly live: LiveStores; readonly letGo: () => void } {
   const live = createInProcessStores(dueAt(limits), systemClock, () => undefined);
   const waiting: (() => void)[] = [];
   let isSlow = false;
   const load: LiveStores['registry']['load'] = (id) => {
-    // Read first, answered later: what a remote registry does.
+    // Reads now and answers later, as a remote registry does.
     const record = live.registry.load(id);
     if (!isSlow) return record;
     return new Promise((resolve) => waiting.push(() => resolve(record)));
@@ -147,7 +147,7 @@ describe('attaching', () => {
     const app = await build();
     const id = await app.open(await app.key());
     await app.flush();
-    // A node that was just started on an empty registry.
+    // A node that has just started, with an empty registry.
     const node = await build({ clock: app.clock });
     const client = new ChannelClient(node);
     app.clock.advance(4 * SECOND);

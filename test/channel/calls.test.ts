@@ -18,7 +18,7 @@ describe('a socket that wants to hear of its call', () => {
   let app: TestApp;
   let sessionId: string;
   let heard: BusMessage[];
-  /** What the node of the call answers; undefined where there is none. */
+  /** What the node that holds the call answers; undefined if no node holds it. */
   let answer: Extract<BusMessage, { type: 'call.answered' }>['code'] | undefined;
 
   beforeEach(async () => {

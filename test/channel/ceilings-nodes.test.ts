@@ -36,11 +36,11 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
     const tenants = join(directory, 'tenants.json');
     await writeFile(tenants, JSON.stringify({ tenants: [{ id: 'acme', widgetKeys, agents }] }));
     [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
-    // One after the other: the first makes the tables.
+    // One after the other, because the first creates the tables.
     for (const name of ['one', 'two'])
       nodes.push(
         await Switchboard.start({
-          // What clients report is counted where no call is metered: an echo would be.
+          // Clients' reports count only where calls are not metered, and an echo's calls would be.
           NODE_ENV: 'test',
           DATA_DIR: join(directory, name),
           TENANTS_FILE: tenants,
@@ -119,7 +119,7 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
       tokens: 0,
       dollars: 0,
     });
-    // Two minutes' worth, or three should a minute of the session have begun meanwhile.
+    // Worth two minutes, or three if another minute of the session has begun meanwhile.
     const counted = 500 * (replies.length - refused.length);
     expect([4000, 6000]).toContain(counted);
     expect(body).toMatchObject({ usage: { tokens: counted } });

@@ -6,30 +6,30 @@ import type { TestApp } from '../support/app.ts';
 import { PATIENT_MS } from '../support/soon.ts';
 import { FakeSocket } from './fake-socket.ts';
 
-/** One socket of the channel from the client's side. */
+/** The client's side of one socket of the channel. */
 export class ChannelClient {
   readonly socket = new FakeSocket();
   readonly listener: SocketListener;
   #read = 0;
 
-  /** @param address where it comes from */
+  /** @param address the IP address that it connects from */
   constructor(app: TestApp, address = '198.51.100.7', language: Language = 'en') {
     this.listener = app.service.hub.accept(this.socket, address, language);
   }
 
-  /** Sends a frame, or a text as it is. */
+  /** Sends a frame, or a string as it is. */
   say(frame: object | string): void {
     this.listener.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
 
-  /** The frames that have come since the last look. */
+  /** The frames that have arrived since the last call. */
   heard(): readonly ServerFrame[] {
     const frames = this.socket.frames.slice(this.#read);
     this.#read = this.socket.frames.length;
     return frames;
   }
 
-  /** The next frame, which may take a moment. */
+  /** Waits for the next frame. */
   async hear(): Promise<ServerFrame> {
     await vi.waitUntil(() => this.socket.frames.length > this.#read, { timeout: PATIENT_MS, interval: 5 });
     const frame = this.socket.frames[this.#read];

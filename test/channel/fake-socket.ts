@@ -11,7 +11,7 @@ interface Described {
   };
 }
 
-/** The channel's document as clients get it. */
+/** The channel's AsyncAPI document as clients get it. */
 export const described = describeChannel(
   { serverUrl: 'https://voice.example', path: '/api/realtime/socket', subprotocol: 'switchboard.v1' },
   '1.0.0',
@@ -23,19 +23,19 @@ const validators = new Map(
   Object.entries(described.components.messages).map(([name, { payload }]) => [name, ajv.compile(payload)]),
 );
 
-/** What the document finds wrong with a frame; undefined when nothing. */
+/** What is wrong with a frame according to the document; undefined if nothing is. */
 export function complaint(sender: 'client' | 'server', frame: unknown): string | undefined {
   const validate = validators.get(`${sender}.${(frame as { type?: string } | null)?.type}`);
   if (validate === undefined) return 'is not described';
   return validate(frame) ? undefined : ajv.errorsText(validate.errors);
 }
 
-/** A socket that keeps what it is sent, after the document was asked whether it may be sent at all. */
+/** A socket that keeps what it is sent, and first checks each frame against the document. */
 export class FakeSocket implements Socket {
   readonly frames: ServerFrame[] = [];
   closed: { readonly code: number; readonly reason: string } | undefined;
   closings = 0;
-  /** It does not read. */
+  /** True if the client does not read and the buffer is full. */
   isFull = false;
 
   send(text: string): 'sent' | 'dropped' {

@@ -13,7 +13,7 @@ describe('a frame budget', () => {
         (burst, perMinute, steps) => {
           const budget = new FrameBudget(burst, perMinute);
           let [bucket, at] = [0, 0];
-          // In whole tokens times 60,000, so that the model needs no fractions.
+          // In units of 1/60,000 token, so that the model needs no fractions.
           let tokens = burst * 60_000;
           for (const step of steps) {
             at += step;
@@ -26,7 +26,7 @@ describe('a frame budget', () => {
           }
         },
       ),
-      // Three are spent, and a millisecond is missing for one more.
+      // Three tokens are spent, and the fourth comes a millisecond too early.
       { examples: [[3, 20, [0, 603, 1807, 3223, 4236, 4598, 1492, 2036, 2639, 363]]] },
     );
   });

@@ -48,7 +48,7 @@ describe('the short cut for heartbeats', () => {
 
 describe('the answer to a heartbeat', () => {
   it('is what JSON.stringify makes of the frame', () => {
-    // Whatever a string may hold, halves of characters too, and often what must be escaped.
+    // Anything that a string may hold, including lone surrogates and many characters that must be escaped.
     const unit = fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff }));
     const text = fc.array(unit, { maxLength: 255 }).map((units) => String.fromCharCode(...units));
     const ids = fc.option(fc.oneof(fc.maxSafeInteger(), text), { nil: undefined });

@@ -14,7 +14,7 @@ const { build, database } = useApps();
 const limits = { maxMinutes: 1440, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };
 const env = { MAX_SESSION_MINUTES: '1440' };
 
-/** The bus of a node that hears no other, until the test says so. */
+/** The bus of a node that hears no other node; the test reports its gaps. */
 function deafBus() {
   const bus = createInProcessBus();
   const listeners: (() => void)[] = [];
@@ -30,7 +30,7 @@ function deafBus() {
   };
 }
 
-/** Two nodes on one registry, the first of which hears nothing of the second. */
+/** Two nodes on one registry; the first hears nothing from the second. */
 async function twoNodes(changes: Partial<LiveStores> = {}) {
   const clock = new ManualClock();
   const shared = createInProcessStores(dueAt(limits), clock, () => undefined);
@@ -42,7 +42,7 @@ async function twoNodes(changes: Partial<LiveStores> = {}) {
 }
 
 const tick = ({ service }: TestApp): void => service.hub.tick();
-/** What a look that was due would have done by now. */
+/** Waits long enough for any look-up that was due to finish. */
 const settle = async (): Promise<void> => {
   for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
 };
@@ -135,7 +135,7 @@ describe('a socket whose node missed what the bus said', () => {
     const key = await other.key();
     const [first, second, third] = [await other.open(key), await other.open(key), await other.open(key)];
     const sockets = [first, second, third].map((id) => attached(deaf, id));
-    /** Ticks until this many are told that it is over; the look that told the last one has ended then. */
+    /** Ticks until this many sockets have been told that the session is over, and lets the look-up that told the last one finish. */
     const untilTold = async (count: number): Promise<void> => {
       const told = (): number => sockets.filter(({ closeCode }) => closeCode === 4403).length;
       await expect
@@ -153,7 +153,7 @@ describe('a socket whose node missed what the bus said', () => {
     bus.tellGap();
     await untilTold(1);
 
-    // The database has answered, the registry has not: it looks again, without another gap.
+    // The database has answered but the registry has not, so it looks again without another gap.
     await other.sessions.end(second, 'closed_by_operator', clock.now());
     await untilTold(2);
     state.isAway = false;

@@ -132,7 +132,7 @@ describe('a heartbeat', () => {
     database().isAway = true;
     client.say({ type: 'end' });
     expect(await client.hear()).toMatchObject({ type: 'error', code: 'SERVICE_UNAVAILABLE' });
-    // Nobody promised the other socket anything.
+    // The other socket asked for nothing, so it need not wait until the end is stored.
     expect(await other.hear()).toMatchObject({ type: 'ended' });
     app.live.bus.publish({ type: 'session.moved', sessionId: id, state: 'ended', endReason: 'closed_by_client' });
     expect(client.heard()).toEqual([]);

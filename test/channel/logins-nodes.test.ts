@@ -16,7 +16,7 @@ describe.skipIf(reason !== undefined)(`Sockets of console users on two nodes ${r
 
   afterAll(() => both?.close());
 
-  /** A socket of the feed at each node, that has been told who watches. */
+  /** A feed socket at each node that has been told who is watching. */
   async function watch({ cookie }: Console): Promise<SocketClient[]> {
     const sockets: SocketClient[] = [];
     for (const { port } of both.nodes) {

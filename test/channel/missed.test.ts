@@ -26,7 +26,7 @@ describe.skipIf(reason !== undefined)(`Sockets of two nodes that missed each oth
     const [here, there] = both.nodes;
     process.kill(there.server.pid, 'SIGSTOP');
     try {
-      // What was said before it is cut could still be read by a node that goes on.
+      // Cuts the bus before the end: once the node continues it could still read what was published before the cut.
       await atEach(both.redis, ['CLIENT', 'KILL', 'TYPE', 'pubsub']);
       await both.endByOperator(here, id);
       await expectEnds(sockets.slice(0, 1), 'closed_by_operator');

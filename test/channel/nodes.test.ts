@@ -15,7 +15,7 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
   });
 
   beforeEach(() => {
-    // Each test has a window of its own.
+    // Each test has an address, and so a window, of its own.
     tests += 1;
     both.address = `192.0.2.${tests}`;
   });
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
     const counted = (): number =>
       sockets.flatMap(({ messages }) => messages).filter((text) => JSON.parse(text).type === 'usage').length;
     await expect.poll(() => sockets.flatMap(({ messages }) => messages).length).toBe(44);
-    // Twenty a minute, of which five were spent on opening; the minute may turn meanwhile.
+    // 20 a minute, of which opening the session and sockets spent five; a new minute may begin meanwhile.
     expect(counted()).toBeGreaterThan(0);
     expect(counted()).toBeLessThanOrEqual(20 + 15);
   });
@@ -81,11 +81,11 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
   it('and an operator who watches one node hears what the other does', async () => {
     const email = 'fay@example.com';
     const watching = await both.watch(both.nodes[1], ['counts', 'sessions']);
-    // A node that Redis was slow to answer tells of a gap before it.
+    // A node that was slow to hear from Redis may report a gap first.
     await expect
       .poll(() => watching.messages.map((text) => JSON.parse(text) as unknown))
       .toContainEqual(expect.objectContaining({ type: 'tick', lossy: false }));
-    // When the other node learns that somebody watches here is its own affair: of the first ends it may tell nobody.
+    // The other node learns in its own time that somebody is watching here, so it may not report the first ends.
     const ended: string[] = [];
     await expect
       .poll(async () => {

@@ -6,7 +6,7 @@ import { attached, ChannelClient } from './client.ts';
 
 const { build } = useApps();
 
-/** What was noted of a session, the newest first. */
+/** What was noted about a session, newest first. */
 async function notesOf(app: TestApp, id: string) {
   await app.service.journalWriter.flush();
   const { entries } = await app.service.stores.journal.list(

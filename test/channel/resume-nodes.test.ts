@@ -19,7 +19,7 @@ describe.skipIf(reason !== undefined)(`A session that another page goes on with,
   let users = 0;
 
   beforeAll(async () => {
-    // Development has an echo, whose calls are brokered.
+    // In development the provider is the echo, whose calls are brokered.
     both = await TwoNodes.start({ NODE_ENV: 'development', RATE_IP_PER_MIN: '10000', WIDGET_SESSION_PER_MIN: '1000' });
   });
 

@@ -12,7 +12,7 @@ export interface Served {
   readonly faults: unknown[];
 }
 
-/** Serves the whole service on a port, with a clock by hand; what a test started ends with it. */
+/** Serves the whole service on a port, with a clock that the test moves; what a test starts ends with the test. */
 export function useServed(): (options?: Omit<TestAppOptions, 'database'>) => Promise<Served> {
   const { build } = useApps();
   const transports = new Set<Transport>();

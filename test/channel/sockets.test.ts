@@ -87,7 +87,7 @@ describe('usage frames', () => {
     const key = await app.key();
     const [one, two] = [await app.open(key), await app.open(key)];
     const sockets = [one, two, two].map((id) => attached(app, id));
-    // Two of the five were spent by opening the sessions.
+    // Opening the sessions spent two of the five.
     const answers = [];
     for (let n = 0; n < 6; n += 1) {
       const socket = sockets[n % 3];
@@ -114,7 +114,7 @@ describe('usage frames', () => {
 });
 
 describe('over several nodes', () => {
-  /** Live stores of nodes that share them, as far as they share the sockets of sessions. */
+  /** Live stores of one node, which shares with the others only the sockets of sessions. */
   function sharedStores(clock: ManualClock, sockets: LiveStores['sockets']): LiveStores {
     return { ...createInProcessStores(dueAt(limits), clock, () => undefined), sockets };
   }
@@ -128,7 +128,7 @@ describe('over several nodes', () => {
     const refused = new ChannelClient(there);
     refused.say({ type: 'attach', sm_session_id: id });
     expect(refused.closeCode).toBe(4429);
-    // One of them lives on, and beats so that the session does.
+    // One node lives on; heartbeats keep the session alive.
     const survivor = [...Array(3)].map(() => 45 * SECOND);
     for (const ms of survivor) {
       clock.advance(ms);

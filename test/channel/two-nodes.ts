@@ -13,7 +13,7 @@ import { SocketClient } from '../support/socket-client.ts';
 import { Switchboard, type Environment } from '../support/switchboard.ts';
 
 const widgetKey = 'w_demo_local_00000000000000000000000000000000';
-/** Where the demo key works, whichever node is asked. */
+/** The origin at which the demo key works, on either node. */
 const origin = 'http://localhost:3000';
 const serviceToken = 'service-token-that-only-the-tests-know';
 
@@ -22,11 +22,11 @@ export interface Node {
   readonly server: Switchboard;
 }
 
-/** A console user who logged in. */
+/** A console user who is logged in. */
 export interface Console {
   /** The Cookie header. */
   readonly cookie: string;
-  /** The page, served by one of the nodes. */
+  /** The console's page, as served by one of the nodes. */
   at(node: 0 | 1): Client;
 }
 
@@ -34,11 +34,11 @@ export interface Console {
 export class TwoNodes {
   readonly redis: RedisService;
   readonly nodes: readonly [Node, Node];
-  /** What both were started with. */
+  /** The settings with which both were started. */
   readonly environment: Environment;
   readonly #database: FreshDatabase;
   readonly #directory: string;
-  /** Where clients come from. */
+  /** The IP address that clients come from. */
   address = '192.0.2.1';
 
   private constructor(
@@ -57,7 +57,7 @@ export class TwoNodes {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-nodes-'));
     const [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     const environment = {
-      // What clients report is counted where no call is metered: an echo would be.
+      // Clients' reports count only where calls are not metered, and an echo's calls would be.
       NODE_ENV: 'test',
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
@@ -71,7 +71,7 @@ export class TwoNodes {
       const server = await Switchboard.start({ PORT: String(port), DATA_DIR: join(directory, name), ...environment });
       return { port, server };
     };
-    // One after the other: the first makes the tables.
+    // One after the other, because the first creates the tables.
     const nodes = [await start('one'), await start('two')] as const;
     return new TwoNodes({ redis, nodes, environment }, database, directory);
   }
@@ -83,7 +83,7 @@ export class TwoNodes {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  /** Opens a session at the first node, as soon as that has found again what it lost. */
+  /** Opens a session at the first node, once that has recovered what it lost. */
   open(email: string): Promise<string> {
     const body = { widgetKey, agentId: 'guide', email };
     const visitor = this.#asking(this.nodes[0], { Origin: origin });
@@ -95,7 +95,7 @@ export class TwoNodes {
     return vi.waitFor(attempt, soon);
   }
 
-  /** Logs an address in at the first node, by the code that its mailbox shows. */
+  /** Logs in at the first node with an e-mail address, using the code from its mailbox. */
   async login(email: string): Promise<Console> {
     const page = (node: 0 | 1): Client => this.#asking(this.nodes[node], { Origin: origin });
     const here = page(0);
@@ -127,7 +127,7 @@ export class TwoNodes {
     expect(reply.status, reply.text).toBe(200);
   }
 
-  /** A service that watches the feed of a node. */
+  /** Opens a feed socket at a node, as a service. */
   async watch({ port }: Node, topics: readonly string[]): Promise<SocketClient> {
     const headers = { ...this.from, authorization: `Bearer ${serviceToken}` };
     const socket = await SocketClient.open(`ws://127.0.0.1:${port}${FEED_PATH}`, FEED_SUBPROTOCOL, headers);
@@ -136,14 +136,14 @@ export class TwoNodes {
     return socket;
   }
 
-  /** A socket that asks to attach. */
+  /** Opens a socket and sends the attach. */
   async connect({ port }: Node, sm_session_id: string, email: string): Promise<SocketClient> {
     const socket = await SocketClient.open(`ws://127.0.0.1:${port}${SOCKET_PATH}`, 'switchboard.v1', this.from);
     socket.say({ type: 'attach', sm_session_id, email });
     return socket;
   }
 
-  /** A socket at each node, attached. */
+  /** Opens an attached socket at each node. */
   async attach(sm_session_id: string, email: string): Promise<SocketClient[]> {
     const sockets: SocketClient[] = [];
     for (const node of this.nodes) {

@@ -74,7 +74,7 @@ describe('a usage report', () => {
     expect(await client.hear()).toMatchObject({ type: 'warning', reason: 'quota' });
     expect(await client.hear()).toMatchObject({ type: 'usage', usage: { dollars: 1 } });
     client.say({ type: 'usage', tokens: 0, dollars: 0.000001, id: 'b' });
-    // It was counted: nobody need repeat it elsewhere.
+    // The report counted, so the client need not repeat it elsewhere.
     expect(await client.hear()).toMatchObject({
       type: 'error',
       code: 'DAILY_QUOTA_EXCEEDED',
@@ -118,7 +118,7 @@ describe('a usage report', () => {
 });
 
 describe('a violation that a console caller is answered with over the socket', () => {
-  /** A console session on a socket; `isLoggedIn` tells whether its login still is one. */
+  /** A console session with a socket; `isLoggedIn` tells whether its login is still valid. */
   async function consoleSocket(env: Readonly<Record<string, string>> = {}) {
     const app = await build({ env });
     const email = somebody();

@@ -6,7 +6,7 @@ import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 
-/** Lets the seconds pass as the service does, and answers what was heard, with the seconds since `from` at which. */
+/** Lets seconds pass as the service does. @returns the frames that were heard, each with the second in which it came */
 function pass(app: TestApp, client: ChannelClient, seconds: number): readonly unknown[] {
   const heard: unknown[] = [];
   for (let second = 1; second <= seconds; second += 1) {

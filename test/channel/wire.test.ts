@@ -14,7 +14,7 @@ async function start(options: Omit<TestAppOptions, 'database'> = {}): Promise<Se
   return { ...served, url: `ws://127.0.0.1:${served.port}${SOCKET_PATH}` };
 }
 
-/** Asks for an upgrade and answers the reply, which is no 101. */
+/** Asks for an upgrade that is refused. @returns the reply */
 async function refused(port: number, headers: readonly string[], method = 'GET') {
   const client = await RawClient.sending(port, requestText(method, SOCKET_PATH, headers));
   const reply = await client.reply({ toHead: method === 'HEAD' });

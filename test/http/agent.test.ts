@@ -12,7 +12,7 @@ beforeEach(async () => {
   app = await build({ provider: new FakeProvider({ call: 'brokered' }) });
 });
 
-/** A key of a tenant with these agents. */
+/** A key of a tenant that has these agents. */
 async function keyFor(agents: readonly Agent[], fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
   await app.service.stores.tenants.merge([{ id: 'museum', name: 'Museum', admins: null, keys: [], agents }]);
   return app.key({ tenantId: 'museum', ...fields });
@@ -40,7 +40,7 @@ describe('What a page is told of an agent before a conversation', () => {
       { tellAi: 'greeting', greeting: 'I am an AI.' },
       { captions: false, greets: true, push: false, tellAi: false },
     ],
-    // No greeting would say it.
+    // Without a greeting nothing would tell the visitor.
     [{ tellAi: 'greeting' }, { captions: false, greets: false, push: false, tellAi: true }],
   ] as const)('of one that is set to %j is what the create of its session says too', async (settings, expected) => {
     const key = await keyFor([{ id: 'guide', instructions: 'A secret of the museum.', ...settings }], {

@@ -58,7 +58,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The hook without React: its store adds no more than this to the class of the SDK. */
+/** The SDK's hook without React: its store adds no more than this to the SDK's class. */
 class Hook extends RealtimeSession {
   protected override state: State = {
     status: 'disconnected',
@@ -75,7 +75,7 @@ class Hook extends RealtimeSession {
   }
 }
 
-/** A browser on the page, the page's own back end, and Switchboard; OpenAI is a socket here. @returns the sockets that were dialled */
+/** A browser on the page, the page's back end and Switchboard; a local socket plays OpenAI. @returns the sockets that were opened */
 function play(): [url: string, protocols: string[]][] {
   const dialled: [string, string[]][] = [];
   const { port } = socketsOfOpenAi.address() as AddressInfo;
@@ -107,7 +107,7 @@ function play(): [url: string, protocols: string[]][] {
   return dialled;
 }
 
-/** What the page asks of its own back end. */
+/** A request of the page to its own back end. */
 async function ofPage(path: string, init?: RequestInit): Promise<Response> {
   const headers = new Headers(init?.headers);
   if (cookie !== '') headers.set('cookie', cookie);

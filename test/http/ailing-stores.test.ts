@@ -19,7 +19,7 @@ describe.skipIf(missing !== undefined)(`A database that takes no writes and answ
     for (const statement of statements) await one.run((sql) => sql.unsafe(statement));
     await one.close();
   };
-  /** The server tells its sessions of the setting in its own time. */
+  /** Changes the setting and waits until all connections have it: the database server applies it in its own time. */
   const beReadOnly = async (isReadOnly: boolean): Promise<void> => {
     const value = isReadOnly ? 'on' : 'off';
     await onServer(`alter system set default_transaction_read_only = ${value}`, 'select pg_reload_conf()');

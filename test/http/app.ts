@@ -9,7 +9,7 @@ export const upgrade = {
   'sec-websocket-protocol': 'switchboard.v1',
 };
 
-/** What every error of the service has, and nothing that it must not have. */
+/** The status and code of an error, after checking that it has what every error has, and nothing that it must not. */
 export function errorOf(reply: Reply): { readonly status: number; readonly code: unknown } {
   const { error, code, userMessage } = reply.body;
   for (const text of [error, code, userMessage])
@@ -17,7 +17,7 @@ export function errorOf(reply: Reply): { readonly status: number; readonly code:
   return { status: reply.status, code };
 }
 
-/** Why a request was refused, as operators are told. */
+/** Why a request was refused, in the words that operators read. */
 export async function whyRefused(app: TestApp, { headers }: Reply): Promise<string | undefined> {
   await app.service.journalWriter.flush();
   const { body } = await app.get(`/api/operator/refusals?requestId=${headers['x-request-id']}`, {

@@ -12,7 +12,7 @@ type Open = Calls['open'];
 /** An offer without a data channel, as a browser makes it. */
 export const OFFER = safari;
 export const ANSWER = exampleAnswer;
-/** The provider's own name of a call, which nobody may see. */
+/** The provider's own id of a call, which nobody may see. */
 export const PROVIDER_CALL = 'rtc_provider_secret';
 export const CALL = 'call_kX2vQ9mB4tYw7nLcR1sZ0A';
 
@@ -49,7 +49,7 @@ function callOf({ session, setup }: OpenCallRequest): CallRecord {
   };
 }
 
-/** Puts a fake in the place of the calls of a service: it opens every call, until the test says otherwise. */
+/** Replaces the calls of a service with a fake that opens every call, until the test says otherwise. */
 export function fakeCalls(app: TestApp): Mock<Open> {
   return vi
     .spyOn(app.service.calls, 'open')
@@ -73,7 +73,7 @@ export function openedBy({ status, text, body }: Reply, origin: string): Opened 
   return { id: String(body['sm_session_id']), ticket: value, origin };
 }
 
-/** Posts an offer as the provider's SDK does. */
+/** Posts an offer, as the provider's SDK does. */
 export function exchange(
   app: TestApp,
   { ticket, origin }: Pick<Opened, 'ticket' | 'origin'>,

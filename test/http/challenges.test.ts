@@ -58,7 +58,7 @@ function challengeOf(reply: Reply): Challenge {
   return reply.body['challenge'] as Challenge;
 }
 
-/** The challenge of a program, which is suspect, as its page would solve it. */
+/** A challenge given to a program (which is suspect), solved as its page would solve it. */
 async function solved(fields: Partial<Solved> = {}, of: WidgetKey = key): Promise<string> {
   const { data, action } = challengeOf(await app.create(of, {}, program));
   return provider.solve({
@@ -84,7 +84,7 @@ describe('A challenge', () => {
 
   test('is asked of nobody who is not suspect, and costs no question', async () => {
     expect((await app.create(key, {}, browser)).status).toBe(200);
-    // A token that nothing asked for is not looked at.
+    // A token that was not asked for is ignored.
     expect((await app.create(key, {}, { ...browser, [HEADER]: 'anything' })).status).toBe(200);
     expect(provider.asked).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('A challenge', () => {
     expect((await createWith(early)).status).toBe(200);
     app.clock.advance(SECOND);
     challengeOf(await createWith(late));
-    // Its time is the provider's word; what was bound to a minute is over by itself as well.
+    // A solution's time is only the provider's word; data that was bound to a minute expires by itself as well.
     app.clock.advance(MINUTE);
     const old = challengeOf(await app.create(key, {}, program));
     app.clock.advance(6 * MINUTE);
@@ -186,7 +186,7 @@ describe('A challenge', () => {
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403, 403, 403]);
     const asked = provider.asked.length;
     challengeOf(await createWith(token, {}, second));
-    // Of a token that is known to be used nobody is asked any more.
+    // The provider is not asked about a token that is known to be used.
     expect(provider.asked).toHaveLength(asked);
   });
 
@@ -201,7 +201,7 @@ describe('A challenge', () => {
     const opened = await createWith(token, once);
     expect(opened.status).toBe(200);
     expect((await createWith(token, once)).body['sm_session_id']).toBe(opened.body['sm_session_id']);
-    // A repeat whose reply is kept needs no token at all.
+    // A repeat whose reply is stored needs no token at all.
     expect((await app.create(key, {}, { ...program, ...once })).status).toBe(200);
   });
 
@@ -233,7 +233,7 @@ describe('A challenge', () => {
     provider.mode = 'hold';
     const replies = tokens.map((token) => createWith(token, browser, always));
     await provider.heard(4);
-    // Those of one address that are too many are refused while the others wait, and not left to the heuristic.
+    // Requests of one address beyond the limit are refused while the others wait; they are not left to the heuristic.
     challengeOf(await Promise.any(replies));
     provider.release();
     expect((await Promise.all(replies)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([

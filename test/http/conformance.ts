@@ -21,20 +21,20 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-/** Every operation: method, path as it is written in the document, and what it answers. */
+/** Every operation: its method, its path as the document writes it, and its responses. */
 export function operationsOf({ paths }: Document) {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })),
   );
 }
 
-/** Checks replies against an API description, and remembers which of those described were seen. */
+/** Checks replies against an API description, and remembers which described replies were seen. */
 export class Conformance {
-  /** What was wrong with replies; empty when all were as described. */
+  /** Replies that differ from the description; empty if none did. */
   readonly faults: string[] = [];
   readonly #unseen: Set<string>;
   readonly #document: Document;
-  // A schema that many replies have is compiled once.
+  // `inlineRefs: false` compiles a schema that many replies share only once.
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, inlineRefs: false });
   readonly #checks = new Map<string, ValidateFunction>();
 
@@ -49,7 +49,7 @@ export class Conformance {
     this.#ajv.addSchema({ $id: 'doc', components: document.components });
   }
 
-  /** Replies that are described and were never met. */
+  /** Replies that are described but were never seen. */
   get unseen(): string[] {
     return [...this.#unseen];
   }

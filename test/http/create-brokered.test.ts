@@ -57,7 +57,7 @@ describe('A brokered session', () => {
     const mute = await app.key({ tenantId: 'mute', agents: ['mute'], allowOverrides: false });
     const { body } = await app.create(mute);
     expect(body['call']).toMatchObject({ dataChannel: 'none' });
-    // Without a channel nobody but the provider can write down what a visitor says.
+    // Without a data channel only the provider can transcribe the visitor.
     expect(body['agent']).toEqual({ captions: true, greets: true, push: false, tellAi: true });
     expect(await setupOf(String(body['sm_session_id']))).toMatchObject({
       dataChannel: 'none',

@@ -98,7 +98,7 @@ describe('The version of an agent', () => {
       return versionOf();
     };
     expect(await merge({ tools: [tool] })).toBe(first);
-    // What is sent in a header may be a secret, of which a hash would tell.
+    // The version leaves out headers: they may hold a secret, and a hash would reveal something about it.
     expect(await merge({ tools: [{ ...tool, headers: { authorization: 'Bearer 1234' } }] })).toBe(first);
     expect(await merge({ tools: [{ ...tool, say: 'One moment.' }] })).not.toBe(first);
     expect(await merge({ tools: [tool], instructions: 'x' })).not.toBe(first);

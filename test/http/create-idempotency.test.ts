@@ -70,7 +70,7 @@ describe('A create with an Idempotency-Key', () => {
       headers: { 'retry-after': '2' },
       body: { code: 'SERVICE_UNAVAILABLE', error: expect.stringContaining('Idempotency-Key') },
     });
-    // Two seconds and a tenth.
+    // It gives up after more than 2.1 s: UPSTREAM_TIMEOUT_MS and two seconds more.
     expect(pauses).toEqual([50, 100, 200, 400, 800, 1000]);
     expect(look).toHaveBeenCalledTimes(6);
     release();

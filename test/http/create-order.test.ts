@@ -8,7 +8,7 @@ import { whyRefused } from './app.ts';
 
 const { build } = useApps();
 
-/** A create of a widget: what its page sends, and what is known of its key and of its caller. */
+/** A widget's create: what its page sends, and what is known about its key and its caller. */
 interface Create {
   readonly key: WidgetKey;
   readonly body: Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ const sendHeaders =
   (fields: Record<string, string>): Change =>
   ({ headers }) => ({ headers: { ...headers, ...fields } });
 
-/** Everything that a create can be refused for, in the order in which one wins over those below: what operators read, and how it is mended. */
+/** All reasons to refuse a create, each winning over those below it: the sentence that operators read, how to cause it and how to mend it. */
 const reasons: readonly (readonly [sentence: string, spoil: Change, mend: Change])[] = [
   ['The widget key k was refused: the key is revoked.', ofKey({ revokedAtMs: 1 }), ofKey({ revokedAtMs: null })],
   [
@@ -131,6 +131,6 @@ test('Of several reasons to refuse a create the first one wins, and one that is 
   provider.answer = () => Promise.reject(new UpstreamFault('timeout', 'late'));
   expect((await post()).body['code']).toBe('UPSTREAM_TIMEOUT');
   provider.answer = answer;
-  // The one slot that there is was never kept.
+  // None of the refusals kept the only slot.
   expect((await post()).status).toBe(200);
 });

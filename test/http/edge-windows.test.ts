@@ -79,7 +79,7 @@ describe('The window of an address', () => {
       return found;
     };
     expect(await statuses('2001:db8:1:1::1', '2001:db8:1:2::1', '2001:db8:1:3::1')).toEqual([401, 401, 429]);
-    // One of the /56 before counts on.
+    // The first of these is in the /56 of before, and its count goes on.
     expect(await statuses(...[1, 2, 3, 4, 5, 6, 7].map((n) => `2001:db8:1:${n}00::1`))).toEqual([
       ...Array.from({ length: 6 }, () => 401),
       429,
@@ -144,7 +144,7 @@ describe('The window of pages', () => {
       ]);
     }
     expect((await app.send({ path: '/docs', peer: '192.0.2.2' })).status).not.toBe(429);
-    // Neither window takes from the other.
+    // The two windows are independent.
     expect((await app.get('/api/auth/session')).status).toBe(401);
     app.clock.set(NOON + 60 * SECOND);
     expect((await app.get('/openapi.json')).status).toBe(200);

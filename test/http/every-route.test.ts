@@ -9,11 +9,11 @@ import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
 import { Conformance, type Document } from './conformance.ts';
 
-/** What holds for every route of the table, a new one as well: who may ask, what is refused, and what happens while a store is away. */
+/** What holds for every route in the table, including new ones: who may ask, what is refused, and what happens while a store is away. */
 
 const { buildForFile, database } = useApps();
 
-/** Only handlers use their deps, and nobody calls these. */
+/** Routes without working deps: only handlers use deps, and these are never called. */
 const all = describedRoutes();
 const api = all.filter(({ path }) => path.startsWith('/api/'));
 const requests = api.filter(({ kind }) => kind === 'request');
@@ -37,7 +37,7 @@ const socket = {
 let asked = 0;
 let app: TestApp;
 let conformance: Conformance;
-/** What each parameter of a path may be. */
+/** Values for the parameters of paths, by name. */
 const there: Record<string, string> = {};
 const headersOf: Partial<Record<OperatorRole, Record<string, string>>> = {};
 
@@ -83,24 +83,24 @@ beforeAll(async () => {
   await app.service.stores.budgets.insert({ ...budget, ...made }, 50);
 });
 
-/** A path of the route that names what is there. */
+/** The route's path, naming things that exist. */
 function pathOf({ method, path }: Route): string {
   const [, room = ''] = /^\/api\/(?:operator|auth)\/(\w+)/.exec(path) ?? [];
   return (
     path
       .replace(/\{(?:call|ref)\}/, there['call'] ?? '')
       .replace('{event}', there['event'] ?? '')
-      // What is there is still to be there for the tests that follow.
+      // The webhook must still exist for the tests that follow.
       .replace('{id}', room === 'webhooks' && method === 'DELETE' ? 'wh_nobody' : encodeURIComponent(there[room] ?? ''))
   );
 }
 
-/** What is named in its tenant alone needs the tenant with it. */
+/** The query that names the tenant, for what has a name only within its tenant. */
 function scopeOf({ path }: Route): string {
   return path.includes('/budgets/') ? 'tenantId=acme' : '';
 }
 
-/** By default with a body as the documentation shows it, from an address of its own. */
+/** Sends each request from an address of its own; by default with the body that the documentation shows. */
 async function send(
   route: Route,
   headers: Record<string, string>,
@@ -219,7 +219,7 @@ describe('A route of the operator API', () => {
 describe('A query of the operator API', () => {
   const routes = requests.filter(({ access }) => access === 'operator');
   const ask = (route: Route, query: string): Promise<Reply> => send(route, headersOf.service ?? {}, undefined, query);
-  /** What no field of that name may be, beside what no field may be at all. */
+  /** Invalid values for certain fields, besides the values that no field may have. */
   const wrong: Readonly<Record<string, readonly string[]>> = {
     limit: ['0', '201', 'x', '1.5'],
     cursor: ['x', 'WyJhIl0'],
@@ -242,7 +242,7 @@ describe('A query of the operator API', () => {
   });
 
   test.each(fields)('%s is refused where it is wrong or comes twice, and named', async (_, route, name) => {
-    // A request id that is empty is one that nobody knows.
+    // An empty request id is not invalid: it is simply unknown.
     const values = [...(name === 'requestId' ? [] : ['']), '%00', ...(wrong[name] ?? [])];
     for (const value of [...values.map((one) => `${name}=${one}`), `${name}=5&${name}=6`]) {
       const reply = await ask(route, value);

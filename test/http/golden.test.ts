@@ -7,17 +7,17 @@ import { useApps } from '../support/use-apps.ts';
 import { exchange, fakeCalls, openedBy } from './calls.ts';
 
 /**
- * Replies of the whole API, as clients got them, over one story told twice: what a change inside the service must leave as it is. A reply that
- * is meant to change is written anew by `npx vitest run test/http/golden.test.ts -u`, and its change is read.
+ * Replies of the whole API as clients received them, over one story that is told twice: a change inside the service must leave them as they
+ * are. To change a reply on purpose, run `npx vitest run test/http/golden.test.ts -u` and read what changed.
  */
 
 const { build } = useApps();
 
 const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
-/** Headers that say nothing of a reply's meaning, or are no part of what a client relies on. */
+/** Headers that say nothing about a reply's meaning, or on which clients do not rely. */
 const LEFT_OUT = new Set(['x-request-id', 'etag', 'content-length']);
-/** Of this process and this machine. */
+/** Fields that depend on this process and this machine. */
 const OF_THE_MACHINE = new Set([
   'pid',
   'rss',
@@ -30,12 +30,12 @@ const OF_THE_MACHINE = new Set([
   'ms',
   'addressHash',
 ]);
-/** Keyed by the installation. */
+/** Fields that depend on the installation's key. */
 const RANDOM = new Set(['emailHash', 'subject']);
-/** Places in lists, which only the service itself reads. */
+/** Positions in lists, which only the service itself reads. */
 const OPAQUE = new Set(['nextCursor', 'cursor']);
 
-/** Names what is random by the order in which it was met, in all replies of a story. */
+/** Gives random values names, in the order in which they first appear in a story's replies. */
 class Names {
   readonly #names = new Map<string, string>();
 
@@ -47,7 +47,7 @@ class Names {
           (id) => this.of(id),
         )
         .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, (token) => this.of(token))
-        // The beginning of an id.
+        // The first characters of an id.
         .replaceAll(/\b[0-9a-f]{4}…/g, '<ref>…')
     );
   }
@@ -60,14 +60,14 @@ class Names {
   }
 }
 
-/** What one reply says, without what no two runs have in common. */
+/** What one reply says, without what differs between runs. */
 function describeReply({ status, headers, text, body }: Reply, names: Names): object {
   const plain = JSON.stringify(body, (name, value: unknown) => {
     if (OF_THE_MACHINE.has(name) && value !== null) return `<${name}>`;
     if (OPAQUE.has(name) && value !== null) return '<opaque>';
-    // Thousands of coordinates, of which nobody reads a difference.
+    // Thousands of coordinates, in which nobody could read a difference.
     if (name === 'charts') return `<drawing ${createHash('sha256').update(JSON.stringify(value)).digest('hex')}>`;
-    // The events of machines are numbered by all that was kept.
+    // Events of machines are numbered over everything that was stored.
     if (name === 'id' && typeof value === 'string' && /^\d+$/.test(value)) return '<ordinal>';
     if (typeof value === 'string' && (RANDOM.has(name) || (name === 'id' && /^[\w-]{22}$/.test(value))))
       return names.of(value);
@@ -86,7 +86,7 @@ function describeReply({ status, headers, text, body }: Reply, names: Names): ob
   };
 }
 
-/** Tells a story to a service and keeps what it answered. */
+/** Tells a story to a service and keeps its replies. */
 class Story {
   readonly replies: Record<string, object> = {};
   readonly #names = new Names();
@@ -97,7 +97,7 @@ class Story {
   }
 
   async send(title: string, request: Request): Promise<Reply> {
-    // No two things happen at one time, so that lists have one order.
+    // No two things happen at the same time, so that the order of lists is certain.
     this.#app.clock.advance(SECOND);
     const reply = await this.#app.send(request);
     this.note(title, reply);
@@ -118,7 +118,7 @@ class Story {
   }
 }
 
-/** Everything that is written behind the answer is written. */
+/** Writes everything that the service writes behind the answer. */
 async function settle({
   service: { journalWriter, activityWriter, sessionNotes, presence },
   sessions,
@@ -162,7 +162,7 @@ test('The replies of the API are those that clients know', async () => {
   });
   const page = { origin: key.origin };
 
-  // A page.
+  // What a page asks.
   const created = await story.post(
     'create a session',
     '/api/session',
@@ -243,7 +243,7 @@ test('The replies of the API are those that clients know', async () => {
   });
   await story.get('/api/realtime/ws', page, 'the socket without an upgrade');
 
-  // Logins.
+  // What logins ask.
   const email = 'ops@example.com';
   const here = { origin: CONSOLE };
   await story.post('send a code', '/api/auth/otp/send', { email }, here);
@@ -259,7 +259,7 @@ test('The replies of the API are those that clients know', async () => {
   await story.get('/api/auth/logins', operator);
   await story.post('a session of the console', '/api/session', { tenantId: 'acme', agentId: 'sales' }, operator);
 
-  // Operators.
+  // What operators ask.
   await settle(app);
   const issued = await story.post(
     'issue a key',
@@ -336,7 +336,7 @@ test('The replies of the API are those that clients know', async () => {
     '/api/operator/challenges',
     '/api/operator/changes',
   ];
-  // Ids are named in the order of the replies: an operator's come first, and the other two show the same by the same names.
+  // Ids get names in the order of the replies: an operator's replies come first, and the other two show the same things by the same names.
   const eyes = { 'a service': service, 'a viewer': vera, 'the admin of globex': boss };
   for (const [name, headers] of Object.entries(eyes))
     for (const path of lists)
@@ -359,7 +359,7 @@ test('The replies of the API are those that clients know', async () => {
       `a refusal by its request as ${name}`,
     );
 
-  // Pages read on, and reach the same as one that holds all.
+  // Reading page by page finds the same rows as a single large page.
   for (const path of [
     '/api/operator/refusals',
     '/api/operator/audit',

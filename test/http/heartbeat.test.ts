@@ -18,7 +18,7 @@ beforeEach(async () => {
 const beat = (body: object, headers: Record<string, string> = {}) => app.post('/api/realtime/heartbeat', body, headers);
 const end = (body: object, headers: Record<string, string> = {}) => app.post('/api/realtime/end', body, headers);
 
-/** A session of a console user who is logged in. */
+/** A session of a console user who has logged in. */
 async function consoleSession() {
   const email = somebody();
   const cookie = await app.login(email);
@@ -213,7 +213,7 @@ describe('An end by the client', () => {
       expect(errorOf(reply)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
       expect(reply.headers['retry-after']).toBeDefined();
     }
-    // It is over all the same.
+    // The session is over all the same.
     expect(await app.sessions.find(sm_session_id)).toMatchObject({ endReason: 'closed_by_client' });
     database().isAway = false;
     await other.flush();
@@ -230,7 +230,7 @@ describe('An end by the client', () => {
     database().isAway = true;
     expect((await end({ sm_session_id: refused })).status).toBe(503);
     database().isAway = false;
-    // Another process finds what was kept.
+    // Another process finds only what was stored.
     const restarted = await build({ clock: app.clock });
     const found = await Promise.all([acknowledged, refused].map(async (id) => restarted.sessions.find(id)));
     expect(found.map((record) => record?.endReason)).toEqual(['closed_by_client', null]);

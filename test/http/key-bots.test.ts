@@ -43,7 +43,7 @@ test('A key has a provider of its own, whose secret its tenant keeps, beside an 
     verify.solve({ hostname: 'own.acme.example', action, cdata: data, atMs: app.clock.now() });
   const create = (): Promise<Reply> => app.create(key, {}, { ...browser, 'x-switchboard-challenge': token() });
 
-  // Without the secret nobody's token counts, and the heuristic judges; it is told.
+  // Without the secret no token counts: the heuristic judges, and the log says so.
   expect((await create()).status).toBe(200);
   expect(app.logged()).toContain('there is no secret to verify by');
   expect(verify.asked).toEqual([]);

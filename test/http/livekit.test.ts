@@ -11,7 +11,7 @@ import { errorOf } from './app.ts';
 
 const { build } = useApps();
 const TTL = 300;
-/** In micro-dollars, as the agent says. */
+/** In micro-dollars, as the agent's price says. */
 const MINUTE_COSTS = 60_000;
 
 let server: LiveKitServer;
@@ -73,7 +73,7 @@ interface Joined {
   readonly sessionId: string;
 }
 
-/** A session whose visitor has the token, and has not joined yet. */
+/** A session whose visitor has a token but has not joined yet. */
 async function open(): Promise<Joined> {
   const token = tokenOf(await ask());
   const { sub = '', video } = await claimsOf(token);
@@ -101,7 +101,7 @@ async function join(): Promise<Joined> {
 const sessionOf = ({ sessionId }: Joined) => app.sessions.find(sessionId);
 const callOf = ({ room }: Joined) => app.service.stores.calls.load(room);
 
-/** Lets time pass, as the node sees it. */
+/** Lets time pass for the node, with its timers and renewals. */
 async function pass(ms: number, stepMs = ms): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
     app.clock.advance(stepMs);
@@ -387,7 +387,7 @@ describe('A session in a room', () => {
       return other.send({ method: 'POST', path: '/v1/livekit/webhook', body, headers });
     };
     expect((await tellOther('participant_joined')).status).toBe(200);
-    // It holds the call, and is active for it.
+    // This node holds the call, which keeps the session active.
     await pass(6 * MINUTE, 10 * SECOND);
     expect(await sessionOf(joined)).toMatchObject({ endReason: null });
     await app.service.heldCalls?.stop();

@@ -24,7 +24,7 @@ function codeFor(email: string): string {
 
 const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-/** The pair of a Set-Cookie header, as a browser sends it back. */
+/** The name and value of a Set-Cookie header, as a browser sends them back. */
 const pairOf = (setCookie: string | undefined): string => setCookie?.split(';', 1)[0] ?? '';
 
 describe('Sending a code', () => {

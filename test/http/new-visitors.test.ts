@@ -10,7 +10,7 @@ import { errorOf } from './app.ts';
 
 const { build } = useApps();
 
-/** Whose calls Switchboard hears. */
+/** A provider whose calls Switchboard can hear. */
 function heardProvider(meter: 'events' | 'clock' = 'events'): FakeProvider {
   const provider = new FakeProvider({ call: 'brokered', isSimulated: false });
   provider.capabilities = { ...provider.capabilities, meter };

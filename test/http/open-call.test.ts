@@ -306,7 +306,7 @@ describe('The login of a console user', () => {
       const reply = await app.post('/api/auth/usage', body, { authorization: `Bearer ${SERVICE_TOKEN}` });
       return reply.body['usage'] as { readonly dailyTokenLimit: number };
     };
-    // A total may reach its ceiling, and then nothing new begins.
+    // A total may reach its ceiling; from then on nothing new starts.
     await report((await report(0)).dailyTokenLimit);
     expect(await refused(mine)).toEqual({ code: 'DAILY_QUOTA_EXCEEDED', isCleared: true });
     expect(await isLoggedIn()).toBe(false);

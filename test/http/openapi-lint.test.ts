@@ -4,7 +4,7 @@ import { apiDocument } from '../../src/http/routes/all.ts';
 
 const source = JSON.stringify(apiDocument('/'), null, 2);
 
-/** The rules ask every operation for a success of 2xx; that of an upgrade is 101 (RFC 9110 section 15.2.2). */
+/** The rules require a 2xx success for every operation; that of an upgrade is 101 (RFC 9110 section 15.2.2). */
 const isUpgrade = (path: string): boolean => /realtime.+socket|operator.+feed/.test(path);
 
 describe('The interface description', () => {

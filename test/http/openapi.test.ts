@@ -409,7 +409,7 @@ async function driveOperators(id: string): Promise<void> {
     await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
 }
 
-/** Whispers to a session whose page has no data channel, before and while its call is open. */
+/** Whispers to a session whose page has no data channel, before and during its call. */
 async function driveWhispers(): Promise<void> {
   const brokered = await build({ provider: new FakeProvider({ call: 'brokered' }) });
   const id = await brokered.open(await brokered.key({ dataChannel: 'none' }));
@@ -430,7 +430,7 @@ async function driveWhispers(): Promise<void> {
   await whisper();
 }
 
-/** Sets secrets where there is no key to seal them by. */
+/** Sets secrets on an installation without a key to seal them. */
 async function driveUnsealed(): Promise<void> {
   const unsealed = await build();
   Object.assign(unsealed.service.core.secrets, { sealer: undefined });
@@ -440,7 +440,7 @@ async function driveUnsealed(): Promise<void> {
   await send({ method: 'POST', path: '/api/operator/secrets/signing', body: { tenantId: 'acme' }, headers }, unsealed);
 }
 
-/** Adds webhooks, tries them, and sends again what they were told. */
+/** Adds webhooks, tries them, and sends deliveries again. */
 async function driveWebhooks(session: string): Promise<void> {
   const operator: Headers = await app.as('ops@example.com');
   const { webhooks } = app.service.stores;
@@ -501,7 +501,7 @@ async function driveWebhooks(session: string): Promise<void> {
   for (const headers of callers.toReversed()) await send({ method: 'DELETE', path: one, headers });
 }
 
-/** What can go wrong on any path: too much of everything, and a database that is away. */
+/** What can go wrong on any path: too many requests, bodies that are too large or wrong, and a database that is away. */
 async function driveEverywhere(id: string): Promise<void> {
   const paths = operationsOf(document).map(({ method, path, requestBody }) => ({
     fields: objectsOf(requestBody?.content['application/json']?.schema)[0]?.fields ?? [],
@@ -518,7 +518,7 @@ async function driveEverywhere(id: string): Promise<void> {
   for (const one of paths) await send({ ...one, body: {} }, narrow);
   for (const one of [...api, { method: 'GET', path: '/metrics' }])
     await send({ ...one, body: {}, duplicates: ['origin'] });
-  // Those that take no body look at none.
+  // Operations without a body ignore what is sent as one.
   const isBodiless = (path: string): boolean => /^\/api\/auth\/(?:logout|logins\/.*)$/.test(path);
   for (const one of api.filter(({ method, path }) => ['POST', 'PATCH'].includes(method) && !isBodiless(path))) {
     await send({ ...one, body: 'x'.repeat(70_000) });
@@ -562,7 +562,7 @@ async function driveEverywhere(id: string): Promise<void> {
   }
 }
 
-/** The objects of a JSON schema and of what it holds, each with the fields that it knows. */
+/** All objects within a JSON schema, itself included, each with the names of its fields. */
 function objectsOf(schema: unknown): { readonly isStrict: boolean; readonly fields: readonly string[] }[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { $ref, properties, additionalProperties } = schema as {

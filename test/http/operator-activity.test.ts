@@ -29,7 +29,7 @@ interface Overview {
   readonly nodes: readonly { readonly id: string }[];
 }
 
-/** The overview as it is made anew. */
+/** The overview, computed anew. */
 async function look(): Promise<Overview> {
   await app.service.activityWriter.flush();
   app.clock.advance(2 * SECOND);
@@ -175,7 +175,7 @@ describe('How it went on', () => {
     (['started', 'ended', 'refused'] as const).map((what) => series.reduce((sum, each) => sum + each[what], 0));
 
   test('is told by the minute or by the hour, also where nothing did, to each of what it may see', async () => {
-    // No other test has counted anything there.
+    // A time at which no other test has counted anything.
     app.clock.advance(100 * 24 * HOUR);
     const key = await app.key();
     const id = await app.open(key);

@@ -21,7 +21,7 @@ beforeEach(async () => {
 const lift = (body: object, headers: Record<string, string> = service) =>
   app.post('/api/operator/addresses/lift', body, headers);
 
-/** Asks for a code and types it, or a wrong one. */
+/** Requests a code and types it, or types a wrong one. */
 async function logIn(email: string, isRight = true): Promise<number> {
   app.clock.advance(HOUR);
   await app.post('/api/auth/otp/send', { email });

@@ -167,7 +167,7 @@ describe('The audit tells operators', () => {
 
   test('that a change failed, where the database went away in the midst of it', async () => {
     const id = await app.open(await app.key());
-    // The look for the session by its id asks nothing; the row is the first question.
+    // Finding the session by its id asks the database nothing: writing the row is the first question, and the only one answered.
     database().answersLeft = 1;
     const reply = await app.post(`${pathOf(id)}/end`, {}, service);
     database().answersLeft = Infinity;

@@ -11,7 +11,7 @@ beforeEach(async () => {
   app = await build({ env: STAFF });
 });
 
-// Others share the database.
+// Other tests share the database.
 afterEach(async () => {
   const { budgets } = app.service.stores;
   for (const { tenantId, id } of await budgets.all()) await budgets.delete(tenantId, id);
@@ -190,7 +190,7 @@ describe('A budget', () => {
     const id = await app.open(key);
     await report(id, 1);
     expect(asked).toEqual([]);
-    // Where there are, of users and of keys, the entry itself tells the day, and the days before are known for a minute.
+    // With budgets of users and keys, the entry itself returns the day's total, and the totals of earlier days are cached for a minute.
     for (const [n, of] of ['user', `key:${key.id}`, 'user'].entries()) await make({ id: `b${n}`, of, dollars: 100 });
     await report(id, 1);
     asked.splice(0);
@@ -316,7 +316,7 @@ describe('Who may change budgets', () => {
       { id: 'of-operator', mayChange: false },
       { id: 'own', mayChange: true, dollars: 50 },
     ]);
-    // What an operator has lowered is an operator's from then on.
+    // A budget that an operator has lowered belongs to operators from then on.
     expect((await change({ version: 2, dollars: 5 }, '?tenantId=globex', service, 'own')).status).toBe(200);
     const again = { version: 3, dollars: 50 };
     expect(errorOf(await change(again, '?tenantId=globex', boss, 'own'))).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -22,7 +22,7 @@ const list = (query: string, headers: Record<string, string> = service) =>
 const refsOf = ({ body }: Awaited<ReturnType<typeof list>>) =>
   (body['calls'] as { readonly ref: string }[]).map(({ ref }) => ref);
 
-/** A call of a new session, of globex unless it is said. */
+/** A call of a new session, of the tenant globex by default. */
 async function insert(agentId: string, changes: Partial<CallRecord> = {}): Promise<CallRecord> {
   const { tenantId = 'globex' } = changes;
   const id = await app.open(await app.key({ tenantId }), { agentId });
@@ -192,7 +192,7 @@ describe('The list of calls', () => {
         code: 'timed_out',
         ms: 500,
       },
-      // How it ended could not be saved.
+      // A tool's call whose outcome could not be saved.
       {
         ...asked,
         id: unique('tool'),

@@ -154,7 +154,7 @@ describe('Ending many sessions', () => {
     expect(await acted('&batches=folded', boss)).toEqual([ownWhole, allPart, allPart]);
     expect(await acted('&batches=folded&tenantId=globex')).toEqual([ownWhole, allPart, allPart]);
     expect(await acted('&batches=folded&tenantId=acme')).toEqual([allPart]);
-    // What is asked for by its name is not hidden.
+    // Folding does not hide what is asked for by name.
     expect(await acted('&batches=folded&action=session.end')).toEqual([ownPart, ownPart, allPart, allPart, allPart]);
     expect(await acted(`&batches=folded&target=${ids[0]?.slice(0, 42)}`)).toEqual([allPart]);
     expect(await acted(`&batches=folded&batchId=${String(all['batchId'])}`)).toEqual([

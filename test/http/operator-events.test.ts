@@ -145,7 +145,7 @@ describe("The operator API tells what a session's machine did", () => {
       const id = await app.open(await app.key());
       for (const tokens of [30, 12, 5]) {
         await app.post('/api/auth/usage', { sm_session_id: id, tokens, dollars: 0.5 });
-        // The middle two are of one instant.
+        // The middle two happen at the same instant.
         if (tokens !== 12) app.clock.advance(SECOND);
       }
       await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, { reason: 'a test' }, service);

@@ -30,7 +30,7 @@ async function report(id: string, tokens: number, dollars: number): Promise<void
   expect((await app.post('/api/auth/usage', { sm_session_id: id, tokens, dollars }, service)).status).toBe(200);
 }
 
-/** A session of each tenant, the second a minute younger and ended. */
+/** One session for each tenant; the second began a minute later and has ended. */
 async function used() {
   const acme = await app.key();
   const globex = await app.key({ tenantId: 'globex' });

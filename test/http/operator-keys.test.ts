@@ -276,7 +276,7 @@ describe('Widget keys', () => {
     const refused = await more();
     expect(errorOf(refused)).toEqual({ status: 409, code: 'CONFLICT' });
     expect(refused.body['error']).toContain('has 1 keys, and may have 1 (maxKeys in TENANTS_FILE)');
-    // Not every conflict is about a name.
+    // This conflict is not about a name.
     expect(refused.body['userMessage']).not.toMatch(/name/);
     expect(await whyRefused(app, refused)).toBe(
       'Nothing was changed: the tenant has as many keys as it may (maxKeys).',

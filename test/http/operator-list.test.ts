@@ -131,7 +131,7 @@ describe('The list of sessions', () => {
       talking.push(await open());
       app.clock.advance(10 * SECOND);
     }
-    // The last one says nothing more, so that it goes idle before its time is over.
+    // The last one stays silent, so that it goes idle before its time is up.
     const [last] = talking.splice(3);
     for (let beat = 0; beat < 4; beat += 1) {
       app.clock.advance(200 * SECOND);
@@ -143,7 +143,7 @@ describe('The list of sessions', () => {
       const page = await list(`agentId=${agentId}&${query}`);
       return { ...page, ids: page.sessions.map(({ id }) => id) };
     };
-    // Now is 840 s after the first of those that talk began.
+    // It is now 840 s after the first talking session began.
     expect((await soon('endingWithinSec=3600')).ids).toEqual([silent, ...talking]);
     expect((await soon('endingWithinSec=29')).ids).toEqual([]);
     expect((await soon('endingWithinSec=60')).ids).toEqual([silent]);

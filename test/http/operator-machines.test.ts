@@ -128,7 +128,7 @@ describe('A chart', () => {
   });
 });
 
-/** How many transitions a definition writes down. */
+/** How many transitions a definition contains. */
 function transitionsIn(config: object): number {
   const {
     on = {},

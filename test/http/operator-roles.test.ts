@@ -23,7 +23,7 @@ describe('In the operator API', () => {
   let acmes: string;
   let globexs: string;
   beforeEach(async () => {
-    // The duration ends before anybody goes idle.
+    // Sessions reach their maximum duration before they go idle.
     app = await build({ env: { ...emails, MAX_SESSION_MINUTES: '4' } });
     acmes = await app.open(await app.key());
     globexs = await app.open(await app.key({ tenantId: 'globex' }));

@@ -81,7 +81,7 @@ describe('The settings tell', () => {
     const differs = async (path: string) => (await one.get(`/api/operator/${path}`, service)).body['differs'];
     await expect.poll(() => differs('settings')).toEqual(['MAX_SESSION_MINUTES']);
     expect(await differs('nodes')).toEqual(['MAX_SESSION_MINUTES']);
-    // Both began at one instant: their order is that of their ids.
+    // Both started at the same instant, so they are in the order of their ids.
     expect(await nodes()).toEqual(
       expect.arrayContaining([true, false].map((isSame) => expect.objectContaining({ isSame }))),
     );

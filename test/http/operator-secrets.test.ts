@@ -128,7 +128,7 @@ describe('Secrets of tenants', () => {
     expect(await signingSecrets(id, app.service.core.secrets)).toEqual(kept);
     expect(kept).not.toContain(first?.body['secret']);
     expect(await secretsOf(`?tenantId=${id}`)).toEqual([]);
-    // Neither read nor deleted nor set by a name of its own.
+    // Signing secrets have no name by which they could be read, deleted or set.
     expect(errorOf(await remove('%3Atools', { tenantId: id }))).toEqual({ status: 404, code: 'NOT_FOUND' });
     const { body } = await app.get(`/api/operator/audit?target=${id}/:tools`, service);
     expect(body['rows']).toMatchObject([{ action: 'secret.signing', result: 'done' }, {}, {}]);

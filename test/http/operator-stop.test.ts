@@ -11,7 +11,7 @@ beforeEach(async () => {
   app = await build({ env: STAFF });
 });
 
-// Others share the database.
+// Other tests share the database.
 afterEach(async () => {
   for (const tenantId of [null, 'acme']) await app.service.stores.tenants.liftStop(tenantId);
 });
@@ -104,7 +104,7 @@ describe('Who may stop and resume', () => {
     expect(errorOf(await stop({ tenantId: 'acme' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await stop(globex, boss)).status).toBe(200);
     expect((await resume(globex, boss)).body).toEqual({ ok: true, alreadyRunning: false });
-    // Also where the admin had stopped it before.
+    // An operator's stop also holds where the admin had stopped the tenant before.
     await stop(globex, boss);
     await stop(globex);
     expect(errorOf(await resume(globex, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });

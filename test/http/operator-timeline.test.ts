@@ -26,18 +26,18 @@ const EMAIL = 'visitor@example.com';
 let app: TestApp;
 let server: ToolServer;
 let tenantId: string;
-/** Of the tenant whose sessions are read. */
+/** Headers of the admin of the tenant whose sessions are read. */
 let boss: Headers;
-/** Of another tenant. */
+/** Headers of another tenant's admin. */
 let foreigner: Headers;
 let viewer: Headers;
 /** A session with rows of every kind, and another of the same visitor. */
 let id: string;
 let otherId: string;
-/** Webhooks of the tenant, of the other tenant and of the installation. */
+/** Webhooks of the tenant, of another tenant and of the installation. */
 let endpoints: Readonly<Record<'own' | 'foreign' | 'installation', string>>;
 
-/** A second passes for what holds calls. */
+/** Lets a second pass for the node that holds the calls. */
 async function pass(): Promise<void> {
   app.clock.advance(SECOND);
   await app.service.heldCalls?.renewLease();
@@ -53,7 +53,7 @@ async function insertEndpoint(of: string | null): Promise<string> {
   return endpoint.id;
 }
 
-/** What a request of the same subject was refused, as another tenant keeps it. */
+/** A refusal of a request of the same subject, as the journal has it for another tenant. */
 function refusalElsewhere(subject: string): NewEntry<'refusal'> {
   return {
     id: rowId(),
@@ -101,7 +101,7 @@ beforeAll(async () => {
     expect(await app.service.stores.toolCalls.ofSession(id)).toMatchObject([{ state: 'answered' }]);
   await vi.waitFor(isAnswered, soon);
   await app.service.metering.flush();
-  // As the socket of a session says that it warned.
+  // What a session's socket notes when it has warned.
   const warned = { kind: 'warned', detail: { limit: 'duration', secondsLeft: 60 } } as const;
   app.service.sessionNotes.take({ sessionId: id, tenantId, atMs: app.clock.now(), ...warned });
   app.clock.advance(SECOND);

@@ -31,7 +31,7 @@ async function report(id: string, tokens: number, dollars: number): Promise<void
   expect(status).toBe(200);
 }
 
-/** Two sessions of a key of each tenant that used something, and a console user's report without a session. */
+/** A session for a key of each tenant, both with usage, and a console user's report without a session. */
 async function used() {
   const acme = await app.key({ totals: { dollarsDaily: 10 } });
   const globex = await app.key({ tenantId: 'globex' });
@@ -47,7 +47,7 @@ describe('The operator API tells who used what', () => {
     const { acme, globex } = await used();
     const { status, body } = await usage('by=key');
     expect(status).toBe(200);
-    // At noon, 12 hours before midnight; the last hours were looked at since 11 o'clock.
+    // It is noon, 12 hours before midnight; the projection looks at the last hours, since 11 o'clock.
     expect(body).toEqual({
       rows: [
         {

@@ -21,7 +21,7 @@ const ask = (changes: object = {}, headers: Readonly<Record<string, string>> = s
   return app.send({ method: 'POST', path: PATH, body, headers });
 };
 
-/** Two sessions of the tenant at once, each of which used a dollar. */
+/** Two sessions of the tenant at the same time, each with a dollar of usage. */
 async function talk(tenantId = 'acme'): Promise<void> {
   const { stores } = app.service;
   for (const second of [1, 2]) {

@@ -261,7 +261,7 @@ describe('The operator API', () => {
     const at = new Date(NOON + SECOND).toISOString();
     const told = { actor: 'ops@example.com', reason: 'abuse', at, requestId: ended.headers['x-request-id'] };
     expect(await endedBy(one)).toEqual(told);
-    // Ended already: the audit has the second attempt, and it ended nothing.
+    // The session had already ended: the audit has this second attempt, but it ended nothing.
     app.clock.advance(SECOND);
     await app.post(path, { reason: 'again' }, service);
     expect(await endedBy(one)).toEqual(told);

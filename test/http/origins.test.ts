@@ -214,7 +214,7 @@ describe('A request that uses the console cookie to change something', () => {
       expect(errorOf(reply)).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });
       expect(reply.headers['set-cookie']).toBeUndefined();
     }
-    // The code is not spent.
+    // The refused attempts did not spend the code.
     expect((await app.post('/api/auth/otp/verify', { email, code }, { origin: CDN })).status).toBe(200);
   });
 

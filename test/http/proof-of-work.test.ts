@@ -30,7 +30,7 @@ interface Solution extends Omit<AltchaChallenge, 'maxnumber'> {
   readonly number: number;
 }
 
-/** What a page makes of it. */
+/** Asks for a challenge and solves it, as a page does. */
 async function solve(of: WidgetKey = key): Promise<Solution> {
   const { maxnumber, ...set } = (await ask(of)).body as unknown as AltchaChallenge;
   const number = findNumber(set.salt, set.challenge, 0, maxnumber);
@@ -106,7 +106,7 @@ test('Nobody makes a challenge of their own, or another of ours', async () => {
     { ...solution, algorithm: 'SHA-1' },
     { ...solution, salt: later },
     { ...solution, salt: later, challenge: hash(`${later}${number}`) },
-    // What moves digits from the number to the salt has the same hash.
+    // Moving digits from the number to the salt leaves the hash the same.
     { ...solution, salt: `${salt}${String(number).slice(0, 1)}`, number: Number(String(number).slice(1)) },
     { ...solution, signature: hash('a guess') },
     { ...solution, signature: solution.signature.toUpperCase() },

@@ -61,7 +61,7 @@ describe('A reply that is the same for everybody', () => {
   test.each(paths)('hands out no login: %s neither reads the cookie nor renews it', async (path) => {
     const cookie = await app.login(somebody());
     app.clock.advance(120 * SECOND);
-    // Nothing else may ask the database meanwhile, as the look at the tenants every few seconds does.
+    // Stops the directory, which reads the tenants every few seconds: nothing else may ask the database meanwhile.
     await app.service.directory.stop();
     await database().settled();
     const asked = database().asked;
@@ -69,7 +69,7 @@ describe('A reply that is the same for everybody', () => {
       const { headers } = await app.send({ method, path, body: {}, headers: { cookie } });
       expect(headers['set-cookie']).toBeUndefined();
     }
-    // Readiness and the first page ask the database whether it answers; each of their two requests does.
+    // Readiness and the first page ask the database whether it answers, for each of their two requests that read.
     expect(database().asked - asked).toBe(['/readyz', '/'].includes(path) ? 2 : 0);
     const renewed = await app.get('/api/auth/session', { cookie });
     expect(renewed.headers).toMatchObject({

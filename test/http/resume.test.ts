@@ -22,7 +22,7 @@ const refused = { status: 409, code: 'RESUME_REFUSED' };
 const idOf = ({ body }: Reply): string => String(body['sm_session_id']);
 const ticketOf = ({ body }: Reply): string => (body['client_secret'] as { readonly value: string }).value;
 
-/** A page that attaches, and is told how the next one goes on. */
+/** A page that attaches and receives the token with which the next page resumes. */
 async function attach(id: string, by: TestApp = app, email?: string): Promise<{ page: ChannelClient; token: string }> {
   const page = new ChannelClient(by);
   page.say({ type: 'attach', sm_session_id: id, email, wants: ['call', 'what is to come'] });
@@ -254,7 +254,7 @@ describe('No resume token', () => {
   );
 });
 
-/** What a create would leave. */
+/** Counts of the rows that a create adds. */
 async function rows(): Promise<unknown> {
   return database().run(
     (sql) => sql`

@@ -22,7 +22,7 @@ beforeEach(async () => {
   key = await app.key({ agents: ['support'] });
 });
 
-/** A create from an address. */
+/** Creates a session from an address. */
 function from(
   peer: string,
   body: object = {},
@@ -45,7 +45,7 @@ async function why(reply: Reply, at: TestApp = app): Promise<string> {
   return (await whyRefused(at, reply)) ?? '';
 }
 
-/** How hard the work is that the address is set. */
+/** The highest number that an address must try in its proof of work. */
 async function maxOf(peer: string, headers: Readonly<Record<string, string>> = browser): Promise<unknown> {
   const path = `/api/realtime/challenge?widgetKey=${key.key}`;
   return (await app.send({ path, headers: { origin: key.origin, ...headers }, peer })).body['maxnumber'];
@@ -127,7 +127,7 @@ test('An ordinary create asks the database and the windows no more where suspect
   const counts: object[] = [];
   for (const env of [{ BOT_PROVIDER: 'heuristic' }, altcha]) {
     const at = await build({ env });
-    // What is known of the key's totals is read now and then, behind an answer.
+    // Totals of the key are read from time to time, behind an answer: this create gets that over with.
     await from('192.0.2.9', {}, {}, at);
     const statements = vi.spyOn(database(), 'run');
     const windows = vi.spyOn(at.live.windows, 'take');

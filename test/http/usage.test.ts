@@ -13,7 +13,7 @@ beforeEach(async () => {
 const report = (body: object, headers: Record<string, string> = {}) =>
   app.post('/api/auth/usage', { tokens: 5, dollars: 0.25, ...body }, headers);
 
-/** What is counted for an address. */
+/** What is counted for an e-mail address. */
 async function counted(body: { email: string; tenantId?: string }): Promise<unknown> {
   const reply = await report({ ...body, tokens: 0, dollars: 0 }, service);
   return (reply.body['usage'] as { tokens: number }).tokens;

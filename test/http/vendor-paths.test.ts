@@ -27,7 +27,7 @@ async function addTenant(name: string, agents: readonly { readonly id: string; r
 
 type Headers = Readonly<Record<string, string>>;
 
-/** As OpenAI's clients ask, with a service token for the tenant of the test. */
+/** A request as OpenAI's clients send it, with a service token for the test's tenant. */
 const ask = (body?: unknown, headers: Headers = {}): Promise<Reply> =>
   app.send({
     method: 'POST',

@@ -13,10 +13,10 @@ import { Walk } from '../support/walk.ts';
 
 afterEach(closeServers);
 
-/** Of the whole product, from the first byte to the last. A change that needs one more says why; one that spares some lowers this. */
+/** Counts files of the whole product, from the first byte to the last. Justify a change that adds one; lower this if a change saves one. */
 const MAX_FILES = 15;
 
-/** The files that docs/architecture.md, section 8.1, says a heartbeat enters. */
+/** The files that a heartbeat enters according to docs/architecture.md, section 8.1. */
 const document = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');
 const [, section = ''] = /^### 8\.1 .*$([^]*?)^### /m.exec(document) ?? [];
 const named = [...section.matchAll(/^\| `((?:machines|src)\/[\w./-]+)` \|/gm)].map(([, path = '']) => path).toSorted();
@@ -28,7 +28,7 @@ function startWalk(): Walk {
   return walk;
 }
 
-/** Sends heartbeats over one connection: whatever is done for a new one is no part of the walk. */
+/** Sends heartbeats over one connection: work for a new connection is not part of the walk. */
 async function beatOver(port: number, origin: string, sm_session_id: string): Promise<() => Promise<void>> {
   const client = await RawClient.connect(port);
   onTestFinished(() => client.destroy());
@@ -45,7 +45,7 @@ test(`The walk of a heartbeat that the document of the architecture tells has at
   expect(new Set(named).size).toBe(named.length);
 });
 
-// Before any service is there whose work in the background could be taken for it, and without the transport's own.
+// Runs before any service exists whose background work could be mistaken for the request's, and without the transport's timers.
 test('A request to a transport enters the files of the transport that the document names, and no other', async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -61,7 +61,7 @@ test('A request to a transport enters the files of the transport that the docume
 describe('An ordinary heartbeat of a widget to an embedded service', () => {
   const { build } = useApps();
 
-  /** Answers two heartbeats; @returns what was entered for the second, within the one call that answers it, and that answer. */
+  /** Answers two heartbeats. @returns the files that the second entered during the call that answers it, and that answer */
   async function walkOnce(): Promise<{ readonly entered: readonly string[]; readonly answer: unknown }> {
     const walk = startWalk();
     const app = await build();
@@ -74,7 +74,7 @@ describe('An ordinary heartbeat of a widget to an embedded service', () => {
       last = { entered: walk.entered(), answer };
       return answer;
     });
-    // What is done once is no part of the walk.
+    // The first heartbeat does the work that is done only once, which is not part of the walk.
     const beat = await beatOver(port, key.origin, id);
     await beat();
     await beat();

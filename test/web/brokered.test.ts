@@ -16,9 +16,9 @@ describe('A call that Switchboard opens', () => {
   let session: Session;
   let events: ReturnType<typeof record>;
   let posted: Posted[];
-  /** Answers to offers, in the place of one that is taken. */
+  /** Replies that refuse the next offers; once they are used up, offers are accepted. */
   let refusals: Response[];
-  /** Whether there are no tickets any more. */
+  /** Whether the server gives out no more tickets. */
   let isUsedUp: boolean;
   const stream = { current: new FakeStream() };
 
@@ -38,7 +38,7 @@ describe('A call that Switchboard opens', () => {
     }
 
     close(): void {
-      // It stays.
+      // It stays open.
     }
 
     say(frame: object): void {
@@ -257,7 +257,7 @@ describe('A call that Switchboard opens', () => {
         'output_audio_buffer.clear',
         'input_audio_buffer.commit',
       ]);
-      // Who said nothing is told nothing.
+      // A visitor who said nothing is not shown an error.
       channel?.tell({ type: 'error', error: { code: 'input_audio_buffer_commit_empty' } });
       expect(events.filter(({ type }) => type === 'error')).toEqual([]);
       channel?.tell({ type: 'input_audio_buffer.committed', item_id: 'i' });
@@ -350,7 +350,7 @@ describe('A call that Switchboard opens', () => {
       stream.current = new FakeStream();
       await another(session.connectAudio());
       expect([peer(1).connectionState, silent.current.active]).toEqual(['connected', true]);
-      // The microphone that was opened for it is given back.
+      // The microphone that was opened for the call is released.
       expect(stream.current.active).toBe(false);
     });
 

@@ -34,7 +34,7 @@ describe('The widget SDK as it is served', () => {
     expect(page['Switchboard']).toMatchObject({ connect: expect.any(Function) });
   });
 
-  /** Compiles files beside the published ones, as a page's author would. */
+  /** Compiles files beside the published ones, as the author of a page would. */
   async function compile(files: Readonly<Record<string, string>>): Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-types-'));
     try {
@@ -45,7 +45,7 @@ describe('The widget SDK as it is served', () => {
       const run = [compiler, ...settings, '--types', '', ...Object.keys(files)];
       execFileSync(process.execPath, run, { cwd: directory, encoding: 'utf8', stdio: 'pipe' });
     } catch (error) {
-      // What the compiler says is on its standard output.
+      // The compiler writes its findings to standard output.
       throw new Error((error as { readonly stdout?: string }).stdout ?? String(error), { cause: error });
     } finally {
       await rm(directory, { recursive: true, force: true });

@@ -103,7 +103,7 @@ describe('The package switchboard-client', () => {
       [...(await read(name)).matchAll(/\bfrom\s*["']([^"']+)["']/g)].map(([, from = '']) => from).toSorted();
     expect(await imports('dist/index.js')).toEqual([]);
     expect(await imports('dist/react.js')).toEqual(['./index.js', 'react']);
-    // What frameworks that render on servers ask for.
+    // Frameworks that render on servers require this directive.
     expect(await read('dist/react.js')).toMatch(/^["']use client["'];/);
   });
 
@@ -185,7 +185,7 @@ describe('The package switchboard-client', () => {
   });
 
   test('knows the tag in the templates of Vue and Svelte, its attributes and its events', async () => {
-    // As the compilers of their templates look it up.
+    // Looks the types up as the frameworks' template compilers do.
     const page = `import type { GlobalComponents } from 'vue';
       import type { SvelteHTMLElements } from 'svelte/elements';
       import type {} from 'switchboard-client/vue';
@@ -214,7 +214,7 @@ const strictest = [
   '--noPropertyAccessFromIndexSignature',
 ];
 
-/** What the compiler says of a file, under the strictest settings; nothing where it is right. */
+/** The compiler's messages about a file under the strictest settings; empty if there are none. */
 async function compile(folder: string, args: readonly string[]): Promise<string> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const settings = [...strictest, '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];

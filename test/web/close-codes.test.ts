@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { created } from '../support/fake-server.ts';
 import { loadSdk, record, type Session } from './sdk.ts';
 
-/** A socket in the hands of the test. */
+/** A socket that the test controls. */
 class FakeSocket extends EventTarget {
   static readonly opened: FakeSocket[] = [];
   readonly sent: string[] = [];
@@ -41,13 +41,13 @@ class FakeSocket extends EventTarget {
 const session = { active: true, startedAt: '', lastSeenAt: '', durationSec: 0, idleSec: 0 };
 const over = { error: 'over', code: 'SESSION_DURATION_EXCEEDED', userMessage: 'It is over.', reason: 'idle_exceeded' };
 
-/** Replies to heartbeats; `reply` may be replaced. */
+/** Answers heartbeats; a test may replace `reply`. */
 const server = {
   reply: (_given: AbortSignal): Response | Promise<Response> => Response.json({ ok: true, session }),
   heartbeats: 0,
 };
 
-/** A server that stands still: who asks gives up at some time. */
+/** A server that does not answer: the request ends when its caller gives up. */
 function neverReply(given: AbortSignal): Promise<Response> {
   return new Promise((_resolve, reject) => {
     given.addEventListener('abort', () => reject(given.reason as Error));
@@ -68,7 +68,7 @@ async function connect(): Promise<{ readonly session: Session; readonly events: 
   return { session, events: record(session) };
 }
 
-/** How long after a close the next socket was opened, in milliseconds; Infinity for not within five minutes. */
+/** How many milliseconds after a close the next socket is opened; Infinity if none is within five minutes. */
 async function reopensAfter(code: number): Promise<number> {
   const sockets = FakeSocket.opened.length;
   FakeSocket.opened.at(-1)?.end(code);
@@ -83,7 +83,7 @@ describe('When the server closes the socket, the SDK', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    // The platform's own does not follow the clock of the test.
+    // The platform's `timeout` does not follow the test's clock.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
       const late = new AbortController();
       setTimeout(() => late.abort(new DOMException('', 'TimeoutError')), ms);
@@ -189,7 +189,7 @@ describe('When the server closes the socket, the SDK', () => {
       server.reply = neverReply;
       const { events } = await connect();
       FakeSocket.opened[0]?.attach();
-      // One heartbeat over the socket, and the same over HTTP, wait for ten seconds each.
+      // One heartbeat over the socket, then the same over HTTP, each given up after ten seconds.
       await vi.advanceTimersByTimeAsync(45_000 + 10_000 + 10_000);
       expect(server.heartbeats).toBe(1);
       expect(events.at(-1)).toMatchObject({ type: 'error', event: { code: 'NETWORK_ERROR' } });

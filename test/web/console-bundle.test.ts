@@ -10,7 +10,7 @@ const read = (name: string): string => readFileSync(`${built}console/assets/${na
 const packedSize = (name: string): number => readFileSync(`${built}console/assets/${name}.gz`).length;
 const named = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-/** A file and all that it imports at once. */
+/** A file with everything that it imports statically. */
 function closure(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);

@@ -39,14 +39,14 @@ describe('A conversation', () => {
     vi.unstubAllGlobals();
   });
 
-  /** A session, and its call. @param call of the reply to its create, as the agent */
+  /** Opens a session and its call. @param call the `call` in the reply to its create; `agent` likewise */
   async function call(options: object = {}, call: object = created.call, agent?: object): Promise<void> {
     const { connect } = await loadSdk();
     session = await connect({
       baseUrl: 'https://s.example',
       WebSocket: class extends EventTarget {
         close(): void {
-          // It never opens either.
+          // It never opens, so it has nothing to close.
         }
       },
       fetch(url: string, { body }: { readonly body: string }) {
@@ -66,7 +66,7 @@ describe('A conversation', () => {
   const channel = (): FakeChannel => peer().channels[0] ?? peer().createDataChannel();
   const told = (type: string): unknown[] => events.filter((event) => event.type === type).map(({ event }) => event);
 
-  /** A response in which the agent asks for tools, told to the page; resolves when the page has said all that it says at once. */
+  /** The agent asks for tools in a response, of which the page is told; resolves once the page has sent all that it sends at once. */
   async function respond(calls: readonly object[], status = 'completed'): Promise<void> {
     const output = calls.map((each) => ({ type: 'function_call', ...each }));
     channel().tell({ type: 'response.done', response: { id: 'resp_1', status, output } });
@@ -288,7 +288,7 @@ describe('A conversation', () => {
   });
 
   describe('aloud', () => {
-    /** Sums of what was heard so far, as a browser keeps them. */
+    /** Sets the sums of sound so far, as a browser's statistics report them. */
     function sounds(seconds: number, visitor: number, agent: number): void {
       peer().stats = new Map([
         ['m', { id: 'm', type: 'media-source', totalAudioEnergy: visitor, totalSamplesDuration: seconds }],

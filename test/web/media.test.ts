@@ -22,7 +22,7 @@ describe('A call with the provider, by the clock,', () => {
       baseUrl: 'https://s.example',
       WebSocket: class extends EventTarget {
         close(): void {
-          // It never opens either.
+          // It never opens, so it has nothing to close.
         }
       },
       fetch: (url: string) =>

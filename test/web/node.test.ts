@@ -6,7 +6,7 @@ import { soon } from '../support/soon.ts';
 import { loadSdk, record, type Sdk, type Session } from './sdk.ts';
 
 const widgetKey = 'w_demo_local_00000000000000000000000000000000';
-/** A network that lets no socket open, whatever the Node version has. */
+/** A network on which no socket opens, whatever the Node version offers. */
 function NoSocket(): never {
   throw new Error('blocked');
 }
@@ -23,11 +23,11 @@ describe('The widget SDK in a back end', () => {
 
   function connect(more: Readonly<Record<string, unknown>> = {}): Promise<Session> {
     const baseUrl = server.direct;
-    // Node's own socket sends no Origin and needs none.
+    // Sockets of Node send no Origin and need none.
     return sdk.connect({ baseUrl, widgetKey, agentId: 'guide', headers: { Origin: baseUrl }, WebSocket, ...more });
   }
 
-  /** Does the request, and loses the first reply of the path on its way back. */
+  /** Sends each request, but loses the first reply of the path on its way back. */
   function losing(path: string): {
     readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
     readonly calls: () => number;
@@ -142,7 +142,7 @@ describe('The widget SDK in a back end', () => {
     await mortal.end('SIGKILL');
     await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ event: { code: 'NETWORK_ERROR' } }), soon);
     await mortal.start();
-    // Its tries come ever more seldom, half a minute apart at most.
+    // The SDK tries less and less often, at most half a minute apart.
     await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'beat' }), soon);
     await session.end();
     await mortal.close();
@@ -221,7 +221,7 @@ describe('The widget SDK in a back end', () => {
       });
       return (await reply.json()) as Readonly<Record<string, unknown>>;
     };
-    /** Neither a key nor a create. */
+    /** Connects with a session that was created elsewhere: without a key, and without a create of its own. */
     function take(created: unknown, more: Readonly<Record<string, unknown>> = {}): Promise<Session> {
       const request = (url: string, init: RequestInit): Promise<Response> =>
         url.endsWith('/api/session') ? Promise.reject(new Error('created twice')) : fetch(url, init);

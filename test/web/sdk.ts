@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The parts of the SDK's types that mean something outside a browser. */
+/** The part of the SDK's types that is usable outside a browser. */
 export interface Sdk {
   readonly connect: (options: Readonly<Record<string, unknown>>) => Promise<Session>;
 }
@@ -26,7 +26,7 @@ export interface Session {
   readonly end: () => Promise<void>;
 }
 
-/** The SDK as it is served. */
+/** The SDK as it is served to pages. */
 export function loadSdk(): Promise<Sdk> {
   return import(fileURLToPath(new URL('../../dist/web/widget.mjs', import.meta.url))) as Promise<Sdk>;
 }
@@ -50,7 +50,7 @@ const types = [
   'error',
 ];
 
-/** All events of a session, in order. */
+/** Keeps all events of a session, in order. */
 export function record(
   session: Session,
 ): { readonly type: string; readonly event: Readonly<Record<string, unknown>> }[] {

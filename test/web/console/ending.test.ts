@@ -4,7 +4,7 @@ import type * as Identity from '../../../src/web/console/data/identity.ts';
 import type * as Live from '../../../src/web/console/data/live.ts';
 import type * as ServerTime from '../../../src/web/console/data/server-time.ts';
 
-/** How long nothing is heard before the service counts as lost. */
+/** After how long without news the service counts as lost. */
 const LOST_MS = 60_000;
 
 let ending: typeof Ending;
@@ -13,7 +13,7 @@ let live: typeof Live;
 let time: typeof ServerTime;
 
 beforeEach(async () => {
-  // Files that ran before may have left theirs.
+  // Test files that ran before may have left modules loaded.
   vi.resetModules();
   vi.useFakeTimers();
   vi.stubGlobal('document', Object.assign(new EventTarget(), { hidden: false }));

@@ -15,7 +15,7 @@ import type { Overview, RefusalPage, Session } from '../../../src/web/console/da
 const AT = '2030-01-01T12:00:00.000Z';
 const SECOND = 1000;
 
-/** A browser, as far as the data of the console needs one: what is asked for and what the feed says is played by hand. */
+/** A browser, as far as the console's data needs one: the test plays replies and the feed. */
 class Browser {
   readonly asked: string[] = [];
   readonly sockets: FakeSocket[] = [];
@@ -49,7 +49,7 @@ class Browser {
     this.say({ type: 'hello', seq: 0, at: AT, node: 'a', role: 'operator', lossy: false });
   }
 
-  /** What was asked for since the last look. */
+  /** The requests since the last call. */
   news(): readonly string[] {
     return this.asked.splice(0);
   }
@@ -89,10 +89,10 @@ let modules: {
   readonly paged: typeof Paged;
 };
 let stop: () => void = () => {};
-// The modules are those of one page for all tests: its socket stays open from one to the next.
+// All tests use the modules of one page: its socket stays open from one test to the next.
 beforeAll(async () => {
   browser = new Browser();
-  // Those that another file of this worker loaded count their seconds by real timers.
+  // Modules loaded by another test file of this worker count their seconds with real timers.
   vi.resetModules();
   modules = {
     live: await import('../../../src/web/console/data/live.ts'),
@@ -103,7 +103,7 @@ beforeAll(async () => {
 afterEach(async () => {
   stop();
   modules.live.isPaused.value = false;
-  // Nothing is shown any more, and what was planned comes to nothing.
+  // Nothing is shown any more: lets pending timers run out.
   await vi.advanceTimersByTimeAsync(60 * SECOND);
   browser.news();
 });
@@ -112,7 +112,7 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-/** A list that is shown, once the feed has been heard and all that follows from that was read. */
+/** A list that is shown, after the feed has begun and everything that this causes has been read. */
 async function list(sessions: readonly Session[], filter = {}) {
   const { live, rows } = modules;
   const found = (newest: readonly Session[]): void => {
@@ -248,7 +248,7 @@ describe('A list of sessions that follows the feed', () => {
     const tick = (byState: object | null): void =>
       browser.say({ type: 'tick', seq: 1, at: new Date().toISOString(), byState, lossy: false });
     const counts = { engaged: 1, idle: 0, stale: 0, ended: 0 };
-    // The first sets the clock of the page, which the second is heard by.
+    // The first tick sets the page's clock, by which the second is judged.
     for (let heard = 0; heard < 2; heard += 1) {
       tick(counts);
       await vi.advanceTimersByTimeAsync(2 * SECOND);

@@ -13,7 +13,7 @@ const keysOf = (store: RowStore<Item>): string[] => store.shown.peek().map(({ ke
 
 const anItem = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), text: fc.constantFrom('', 'x', 'y') });
 const someItems = fc.array(anItem, { maxLength: 5 });
-/** What may happen to a list that is shown. */
+/** Anything that may happen to a list while it is shown. */
 const event = fc.oneof(
   fc.record({ kind: fc.constant('change' as const), row: anItem, isPast: fc.boolean() }),
   fc.record({ kind: fc.constant('wait' as const), rows: someItems }),
@@ -23,7 +23,7 @@ const event = fc.oneof(
 
 type Event = typeof event extends fc.Arbitrary<infer E> ? E : never;
 
-/** @returns whether a row that is shown was changed */
+/** @returns whether a shown row changed */
 function happen(store: RowStore<Item>, one: Event): boolean {
   if (one.kind === 'change') return store.change(one.row, one.isPast);
   if (one.kind === 'wait') store.wait(one.rows);
@@ -51,7 +51,7 @@ describe('The rows of a list', () => {
           if (isShown) told.set(one.row.key, { text: one.row.text, isPast: one.isPast });
           expect(happen(store, one)).toBe(isShown);
           const after = store.shown.peek();
-          // The very rows of before, in one piece and in their order, below those that were asked for.
+          // The identical rows, together and in their order, below those that were asked for.
           expect(after.slice(onTop.length, onTop.length + before.length)).toEqual(before);
           expect(keysOf(store).slice(0, onTop.length)).toEqual(onTop);
           expect(after.length - before.length - onTop.length).toBeLessThanOrEqual(one.kind === 'append' ? 5 : 0);
@@ -140,7 +140,7 @@ describe('A list in pages', () => {
     take('abcd', 'next');
     take('xac', 'next');
     expect([shown(), past(), fresh()]).toEqual(['abcd', 'b', 'x']);
-    // Nobody can tell of what is below the last row of a page that goes on.
+    // If there are more pages, nothing is known about rows below the last one of this page.
     take('ab', 'next');
     expect(past()).toBe('');
     take('b');

@@ -47,7 +47,7 @@ describe('Saved views', () => {
 
   const open = () => import('../../../src/web/console/data/saved-views.ts');
 
-  /** What was sent to the server, which answers `status` to what is saved. */
+  /** What the page sent to the server, which answers every save with `status`. */
   function serve(status: number): unknown[] {
     const sent: unknown[] = [];
     vi.stubGlobal('fetch', async (_: string, { method, body }: RequestInit) => {

@@ -42,7 +42,7 @@ describe('The words of the element', () => {
   test.each(all)('of %s are not left in English', (language, words) => {
     const inEnglish = new Map(texts(english));
     const same = texts(words).filter(([name, text]) => inEnglish.get(name) === text);
-    // What other languages call so as well.
+    // Words that are the same in other languages.
     const shared = new Set(['AI', 'Microphone', 'Assistant']);
     const left = same.filter(([, text]) => !shared.has(text));
     expect(left.length > 0, JSON.stringify(left)).toBe(language === 'en');
