@@ -20,12 +20,12 @@ afterEach(() => {
 
 afterAll(() => database.close());
 
-/** What the login's row says. */
+/** The login's row in the database. */
 function row(id: string) {
   return createPostgresLogins(database).load(id);
 }
 
-/** Two nodes over one database, that hear each other unless the bus is cut. */
+/** Two nodes on one database, which hear each other unless the bus is cut. */
 function twoNodes({ isBusCut = false } = {}): [TrustingLogins, TrustingLogins] {
   const bus = createInProcessBus();
   return [consoleLogins(database, { bus }), consoleLogins(database, { bus: isBusCut ? createInProcessBus() : bus })];

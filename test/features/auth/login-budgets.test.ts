@@ -18,13 +18,13 @@ afterAll(() => database.close());
 const right = '424242';
 const wrong = '111111';
 const DAY = 24 * HOUR;
-/** The beginning of a day. */
+/** The start of a day. */
 const MIDNIGHT = START + 2 * HOUR;
 const refused = expect.objectContaining({ code: 'INVALID_OTP' });
 
 let made = 0;
 
-/** A domain that no other test uses, and far enough from others that no test counts in the days of another. */
+/** A domain of the test's own, and a day far enough from those of other tests that no two share counts. */
 function place(): { readonly domain: string; readonly day: number } {
   made += 1;
   return { domain: `ops${made}.example`, day: MIDNIGHT + made * 1000 * DAY };
@@ -36,7 +36,7 @@ interface World {
   readonly spent: BudgetScope[];
 }
 
-/** A node that admits a domain, with budgets as by default. */
+/** A node that admits one domain, with the default budgets. */
 function world(domain: string, limits: Partial<LoginCodesDeps['limits']> = {}): World {
   const mailed: string[] = [];
   const spent: BudgetScope[] = [];
@@ -57,7 +57,7 @@ function world(domain: string, limits: Partial<LoginCodesDeps['limits']> = {}): 
   return { codes, mailed, spent };
 }
 
-/** How many guesses at codes of an address were evaluated. */
+/** How many guesses at these addresses' codes were evaluated. */
 async function evaluated(emails: readonly string[]): Promise<number> {
   const subjects = emails.map((email) => createSubjects(installationKey).console(email));
   const [row] = await database.run(
@@ -70,13 +70,13 @@ async function evaluated(emails: readonly string[]): Promise<number> {
 /** A network address of a botnet. */
 const network = (n: number): string => `203.0.${n >> 8}.${n & 255}`;
 
-/** Logs in once, with a mail; whoever does so has a device cookie from then on. */
+/** Logs in once, with a mail; a browser that does so has a device cookie from then on. */
 async function logIn({ codes }: World, email: string, atMs: number, device?: string): Promise<void> {
   expect(await codes.send(email, atMs, 'home', device)).not.toBeInstanceOf(Refusal);
   expect(await codes.verify(email, right, atMs, 'home', device)).toBe(true);
 }
 
-/** Tries so many wrong codes at an address, each time from elsewhere, asking for codes as it goes; hour after hour. */
+/** Guesses wrong codes of an address over several hours, each five from another network, and asks for a new code each time. */
 async function guess({ codes }: World, email: string, times: number, fromMs: number): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     const atMs = fromMs + Math.floor(n / 15) * HOUR;
@@ -103,7 +103,7 @@ describe('Guesses over invented addresses of a listed domain', () => {
     await here.codes.send(late, day + 5 * HOUR);
     expect(await here.codes.verify(late, right, day + 5 * HOUR)).toEqual(refused);
     await logIn(here, owner, day + 5 * HOUR, 'device of the owner');
-    // The budget is of a day.
+    // The budget is per day.
     await here.codes.send(late, day + DAY);
     expect(await here.codes.verify(late, right, day + DAY)).toBe(true);
   });
@@ -167,7 +167,7 @@ describe('Mails to addresses that nobody has logged in by', () => {
     for (const answer of answers) expect(answer).toEqual({ expiresInSec: 600 });
     expect(here.mailed).toEqual([0, 1, 2].map((n) => `x${n}@${domain}`));
     expect(here.spent).toEqual(['mails_domain', 'mails_domain']);
-    // The code of a mail that was not sent is none that could be guessed.
+    // A code whose mail was not sent cannot be guessed either.
     expect(await here.codes.verify(`x4@${domain}`, right, day)).toEqual(refused);
     here.mailed.length = 0;
     await here.codes.send(known, day);
@@ -181,7 +181,7 @@ describe('Mails to addresses that nobody has logged in by', () => {
     const here = world(domain, { newMailsPerHour: 1 });
     const ada = `ada@${domain}`;
     await here.codes.send(ada, day, 'home');
-    // Ada asks once more, or a stranger does.
+    // Ada asks again, or a stranger asks in her place.
     expect(await here.codes.send(ada, day, network(1))).toEqual({ expiresInSec: 600 });
     expect(here.mailed).toEqual([ada]);
     expect(await here.codes.verify(ada, right, day, 'home')).toBe(true);
@@ -211,7 +211,7 @@ describe('An address that somebody has logged in by', () => {
     expect(await here.codes.verify(ada, right, atMs)).toEqual(refused);
     expect(await evaluated([ada])).toBe(101);
     await logIn(here, ada, atMs, 'device');
-    // The row is over.
+    // The login has ended the row of wrong codes.
     await logIn(here, ada, atMs + HOUR);
   });
 
@@ -270,7 +270,7 @@ describe('A browser with a device cookie', () => {
     const atMs = day + HOUR;
     for (let n = 0; n < 3; n += 1) {
       expect(await here.codes.send(ada, atMs, 'home', 'device')).toEqual({ expiresInSec: 600 });
-      // A stranger asks for a newer code, and tries all that it and the owner's allow to strangers.
+      // A stranger asks for a newer code, and makes all the guesses that it and the owner's code leave to strangers.
       expect(await here.codes.send(ada, atMs, network(n))).toEqual({ expiresInSec: 600 });
       for (let m = 0; m < 20; m += 1) await here.codes.verify(ada, wrong, atMs, network(m));
       expect(await here.codes.verify(ada, right, atMs, 'elsewhere', 'device')).toBe(true);
@@ -315,7 +315,7 @@ test('A device cookie has its 100 wrong codes once in its life, whenever that be
   const { domain, day } = place();
   const here = world(domain);
   const ada = `ada@${domain}`;
-  // Windows as long as its life are aligned somewhere in the middle of it.
+  // Windows as long as the cookie's life would start in the middle of it.
   const middle = Math.ceil(day / DEVICE_LIFE_MS) * DEVICE_LIFE_MS;
   for (let n = 0; n < 120; n += 1) {
     const atMs = middle + (Math.floor(n / 15) - 4) * HOUR;
@@ -334,11 +334,11 @@ test('How long an answer takes tells nothing of budgets: each send and each gues
   const [known, fresh, closed] = [`known@${domain}`, `fresh@${domain}`, `closed@${domain}`];
   await logIn(here, known, day - DAY);
   await logIn(here, closed, day - 2 * DAY);
-  // Lifted, so that its domain's budget is not spent at once.
+  // Lifts the limit of this address, so that its domain's budget is not spent first.
   await here.codes.codes.lift(closed, day);
   await guess(here, closed, 100, day);
   const questions: [number, number][] = [];
-  // Known, closed, new, new beyond both budgets, and of nobody.
+  // Addresses that are known, closed, new, new beyond both budgets, and not admitted.
   for (const email of [known, closed, fresh, `late@${domain}`, 'nobody@elsewhere.invalid']) {
     const atMs = day + 25 * HOUR;
     const start = database.asked;

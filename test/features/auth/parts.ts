@@ -24,12 +24,12 @@ import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
-/** The beginning of an hour. */
+/** The start of an hour. */
 export const START = 472_222 * HOUR;
 
 export const secret = 'correct horse battery staple, and then some';
 
-/** Console logins that take everybody's word for an address. */
+/** Console logins that open a login for any address, without a code. */
 export interface TrustingLogins extends Omit<ConsoleLogins, 'open'> {
   open(email: string, atMs: number): Promise<OpenedLogin>;
 }
@@ -54,14 +54,14 @@ export function consoleLogins(
 
 export const installationKey = randomBytes(32);
 
-/** A network address, from which everybody comes who does not say otherwise. */
+/** The network address that a visitor comes from by default. */
 export const HERE = '192.0.2.1';
 
-/** Login codes that open a login like any other, and answer a send when its mail has come to its end. */
+/** Login codes for a new login with each call; `send` answers only once its mail has been sent or has failed. */
 export interface TestLoginCodes {
   send(email: string, atMs: number, from?: string, device?: string): ReturnType<LoginCodes['send']>;
   verify(email: string, code: string, atMs: number, from?: string, device?: string): Promise<true | Refusal>;
-  /** The real ones. */
+  /** The real login codes. */
   readonly codes: LoginCodes;
 }
 
@@ -95,12 +95,12 @@ export function loginCodes(
   };
 }
 
-/** @param device the id of a cookie that is good for longer than any test lasts */
+/** @param device the id of a device cookie that outlives every test */
 function visitorOf(from: string, device: string | undefined): Visitor {
   return { from, device: device === undefined ? undefined : { id: device, untilMs: 1_000_000_000 * HOUR } };
 }
 
-/** A login that begins now and ends in an hour. */
+/** A login that starts now and expires in an hour. */
 function loginOf(email: string, atMs: number): AuthRecord {
   const times = { createdAtMs: atMs, renewedAtMs: atMs, expiresAtMs: atMs + HOUR };
   return { id: `auth_${randomId()}`, email, ...times, destroyedAtMs: null, destroyReason: null, version: 1 };

@@ -33,7 +33,7 @@ beforeAll(async () => {
   smtp = await TestSmtp.start();
 });
 
-/** Longer than any machine is busy: it runs out by hand, or never. */
+/** Longer than any machine keeps a test waiting: it expires by hand, or never. */
 const PATIENT_MS = 61_000;
 
 beforeEach(() => {
@@ -54,7 +54,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** From now on; whoever waits while it is frozen gives up at once. */
+/** Sets the mail server's mode; while it is frozen, every deadline that waits for it expires at once. */
 function setMail(mode: SmtpMode): void {
   smtp.onFreeze = holdDeadlines(PATIENT_MS);
   smtp.mode = mode;
@@ -67,7 +67,7 @@ function breakMail(mode: SmtpMode): void {
 
 let drawn = 0;
 
-/** Never the same code twice, unlike chance. */
+/** A new code each time, whereas random codes may repeat. */
 function nextCode(): string {
   drawn += 1;
   return `${100_000 + drawn}`;
@@ -77,7 +77,7 @@ function codeIn(text: string | undefined): string {
   return /^ *(\d{6})$/m.exec(text ?? '')?.[1] ?? 'no code';
 }
 
-/** Sends a code and reads it in the mail that arrives. */
+/** Sends a code and reads it from the mail that arrives. */
 async function sendAndRead(email: string, atMs: number, node = codes): Promise<string> {
   expect(await node.send(email, atMs)).toEqual({ expiresInSec: 600 });
   const mail = smtp.mails.findLast(({ envelope }) => envelope.to.includes(email));

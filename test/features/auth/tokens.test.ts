@@ -23,7 +23,7 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }
 
-/** A token with any header and payload, signed as well as HS256 can. */
+/** A token with any header and payload and a correct HS256 signature. */
 function forge(header: object, body: unknown, key = secret): string {
   const text = `${encode(header)}.${encode(body)}`;
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;

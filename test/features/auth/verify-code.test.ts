@@ -32,7 +32,7 @@ async function guess(codes: TestLoginCodes, email: string, times: number, atMs =
   for (let n = 0; n < times; n += 1) expect(await codes.verify(email, wrong, atMs)).toBeInstanceOf(Refusal);
 }
 
-/** Brings an address into a state in which the right code must not work (any more). */
+/** Puts an address into a state in which the right code must not (or no longer) work. */
 const invalid: [
   title: string,
   prepare: (codes: TestLoginCodes, email: string) => Promise<unknown>,
@@ -136,7 +136,7 @@ describe('Attempts', () => {
 
 describe('A stranger who knows an address', () => {
   const stranger = '198.51.100.7';
-  /** The beginning of a day. */
+  /** The start of a day. */
   const MIDNIGHT = START + 2 * HOUR;
 
   test('does not spend its guesses of the hour with more guesses at once than are evaluated', async () => {
@@ -182,7 +182,7 @@ describe('A stranger who knows an address', () => {
     }
     for (let hour = 2; hour < 6; hour += 1) {
       const atMs = MIDNIGHT + hour * HOUR;
-      // All that the stranger still gets.
+      // The stranger can get no more than these two codes.
       for (let n = 0; n < 2; n += 1) {
         expect(await ask(atMs, stranger)).not.toBeInstanceOf(Refusal);
         for (let m = 0; m < 9; m += 1) await codes.verify(email, wrong, atMs, stranger);
@@ -210,7 +210,7 @@ describe('A stranger who knows an address', () => {
 });
 
 describe('Under a race of 64 verifications on two nodes', () => {
-  /** Lets go of 64 at once; `codeOf` says what the n-th tries. */
+  /** Verifies 64 codes at once; `codeOf` gives the n-th code. */
   async function race(email: string, codeOf: (n: number) => string): Promise<(true | Refusal)[]> {
     const nodes = [node(), node()] as const;
     return Promise.all(

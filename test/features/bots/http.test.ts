@@ -70,7 +70,7 @@ describe('The verdict service', () => {
     ['hang', /timeout/],
   ])('that fails (%j) is replaced by the heuristic, and the verdict says so', async (mode, why) => {
     server.mode = mode;
-    // Only one that hangs is given up: the others answer, however busy the machine is.
+    // Only a service that hangs should time out: the others get enough time, however busy the machine is.
     const timeoutMs = mode === 'hang' ? 200 : 60_000;
     const verdict = await new HttpDetector({ url: server.url, timeoutMs }).assess(evidence);
     expect(verdict).toMatchObject({ isBot: true, isVerifiedBot: false, provider: 'heuristic', degraded: true });

@@ -48,7 +48,7 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([]);
   });
 
-  /** Lets the session be a minute before its end. */
+  /** Ages the session until it has a minute left. */
   function age(): void {
     const session = world.sessions.get(SESSION);
     if (session === undefined) throw new Error('no session');

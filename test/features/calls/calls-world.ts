@@ -33,11 +33,11 @@ import { ManualTimers } from '../../support/manual-timers.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
 export const SESSION = 's:00000000000000000000000000000000:AAAAAAAAAAAAAAAAAAAAAA';
-/** By which requests to tools are signed. */
+/** The secret that signs requests to tools. */
 export const SIGNING = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const STEP_MS = 250;
 
-/** An ordinary response begins. */
+/** The event that an ordinary response has started. */
 export function started(id: string, changes: Partial<StartedResponse> = {}): UpstreamEvent {
   const terms = { isInConversation: true, maxOutputTokens: 1000, grantedTokens: 1000, modality: 'audio' } as const;
   return { type: 'responseStarted', id, ...terms, ...changes };
@@ -47,7 +47,7 @@ export function done(id: string, isTold = true): UpstreamEvent {
   return { type: 'responseDone', id, isTold };
 }
 
-/** What metering was told, in order. */
+/** Keeps what metering is told, in order. */
 class HeardMetering implements Metering {
   readonly heard: unknown[] = [];
   readonly gaps: { readonly fromMs: number; readonly untilMs: number }[] = [];
@@ -75,7 +75,7 @@ class HeardMetering implements Metering {
     return Promise.reject(new Error('no client reports here'));
   }
 
-  /** Whether the database takes what was heard. */
+  /** Whether the database refuses what was heard. */
   isAway = false;
 
   flushCall(): Promise<void> {
@@ -91,7 +91,7 @@ class HeardMetering implements Metering {
   }
 }
 
-/** Bounds all calls alike. */
+/** Gives all calls the same bound. */
 class FakeBudgets implements Budgets {
   bound: number | undefined;
   readonly watched = new Map<string, LimitResponses>();
@@ -108,14 +108,14 @@ class FakeBudgets implements Budgets {
     return Promise.resolve(this.bound);
   }
 
-  /** When what is left is used. */
+  /** When the rest of the budget will be used up. */
   endMs = Infinity;
 
   endsAtMs(): number {
     return this.endMs;
   }
 
-  /** Whether what is left pays for what runs. */
+  /** Whether the rest of the budget pays for the responses that run. */
   affordable: (responses: readonly WorstCase[], uncounted: UsageTotals) => boolean = () => true;
 
   affords(_callId: string, responses: readonly WorstCase[], uncounted: UsageTotals): boolean {
@@ -123,7 +123,7 @@ class FakeBudgets implements Budgets {
   }
 }
 
-/** Nodes on one database with one provider, and a time that is turned by hand. */
+/** Nodes on one database with one provider, and a clock that the test moves. */
 export class CallsWorld {
   readonly clock = new ManualClock();
   readonly timers = new ManualTimers();
@@ -131,35 +131,35 @@ export class CallsWorld {
   readonly metering = new HeardMetering();
   readonly budgets = new FakeBudgets();
   readonly faults: unknown[] = [];
-  /** How long nodes waited because a provider asked them to. */
+  /** How long nodes waited each time a provider asked them to. */
   readonly paused: number[] = [];
   readonly logged: string[] = [];
   readonly metrics = new Metrics();
   readonly bus = createInProcessBus((error) => this.faults.push(error));
-  /** What all nodes share of what was said. */
+  /** What was said in calls, shared by all nodes. */
   recaps: Recaps = createInProcessRecaps();
   readonly database: TestDatabase;
   readonly stores: ReturnType<typeof createPostgresStores>;
   readonly sessions = new Map<string, VoiceRecord>();
-  /** When words of visitors were told of. */
+  /** The times at which the session was told that its visitor spoke. */
   readonly spoken: number[] = [];
   readonly activity: number[] = [];
   readonly setups = new Map<string, SessionSetup>();
-  /** Nodes that run. */
+  /** The nodes that are running. */
   readonly nodes = new Set<VoiceCalls>();
-  /** Of tenants, by `tenant/name`, and how often they were asked for. */
+  /** Tenants' secrets by `tenant/name`; `secretsRead` counts how often they were read. */
   readonly secrets = new Map<string, string>();
   secretsRead = 0;
   toolsPerSession = 50;
-  /** Seals what back ends hand on to the servers of tools. */
+  /** Seals what back ends pass on to the servers of tools. */
   readonly contexts = createSealer([Buffer.alloc(32, 3)], 'test');
   unheardSec = 20;
-  /** Whether the database goes away whenever a setup is asked for. */
+  /** Whether the database is away each time a setup is read. */
   areSetupsAway = false;
   maxIdleSec = 3600;
-  /** Runs before a call is saved; it may wait. */
+  /** Runs before a call is saved, which waits for it. */
   beforeSave: (record: CallRecord) => unknown = () => undefined;
-  /** Runs once it is saved, before that is answered; it may throw. */
+  /** Runs after a call is saved but before the save is answered; it may throw. */
   afterSave: (record: CallRecord) => void = () => undefined;
 
   private constructor(database: TestDatabase) {
@@ -178,7 +178,7 @@ export class CallsWorld {
     this.setups.set(id, brokeredSetup(id, at));
   }
 
-  /** Ends the session, and tells the nodes where it is not said to be lost. */
+  /** Ends the session. @param isTold false if the message to the nodes is lost */
   endSession(id = SESSION, endReason: VoiceRecord['endReason'] = 'closed_by_client', isTold = true): void {
     const record = this.sessions.get(id);
     if (record === undefined || record.endedAtMs !== null) return;
@@ -280,7 +280,7 @@ export class CallsWorld {
     return node;
   }
 
-  /** The node is gone, with all that it had under way. */
+  /** Kills the node, with everything that it was doing. */
   kill(node: VoiceCalls): void {
     this.nodes.delete(node);
   }
@@ -310,7 +310,7 @@ export class CallsWorld {
     return newest;
   }
 
-  /** What runs nodes does as often as the time wants it. */
+  /** Lets time pass, and runs the nodes' regular work as often as in the service. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       this.clock.advance(Math.min(STEP_MS, ms - passed));
@@ -325,7 +325,7 @@ export class CallsWorld {
     }
   }
 
-  /** Servers of tools are on this machine, whatever they are called. */
+  /** Every host name of a tool's server leads to this machine. */
   #outside() {
     const allowCidrs = new BlockList();
     allowCidrs.addSubnet('127.0.0.0', 8);
@@ -357,7 +357,7 @@ export class CallsWorld {
     if (!(error instanceof Unavailable)) throw error;
   }
 
-  /** Faults that are not of a database that is away. */
+  /** Faults other than a database that is away. */
   get wrongs(): unknown[] {
     return this.faults.filter((fault) => !(fault instanceof Unavailable));
   }

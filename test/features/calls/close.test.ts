@@ -98,7 +98,7 @@ describe('A call', () => {
       await node.settled();
     }
     expect(await world.call()).toMatchObject({ state: 'closing' });
-    // At 0, 1, 5 and 15 seconds.
+    // After 0, 1, 5 and 15 seconds.
     expect(world.provider.hangUps).toHaveLength(4);
     world.provider.sideband.hear(started('resp_1'));
     expect(world.provider.sideband.cancelled).toEqual(['resp_1']);

@@ -14,7 +14,7 @@ function caption(id: string, text: string, more: object = {}): CallFrame {
   return { type: 'transcript', id, who: 'visitor', text, final: true, ...more };
 }
 
-/** The lines of what an agent is told, below the sentence at its head. */
+/** The lines of what an agent is told, without the sentence on top. */
 function linesOf(text: string | undefined): unknown[] {
   return (text ?? '')
     .split('\n')
@@ -88,7 +88,7 @@ describe('A call after another of its session', () => {
     world.clock.advance(150);
     world.timers.advance(150);
   };
-  /** What the agent of the newest call was told of before. */
+  /** What the agent of the newest call was told about earlier calls. */
   const told = (): unknown[] =>
     world.provider.sideband.asked.flatMap((each) =>
       each.type === 'message' ? [[each.id, each.role, linesOf(each.text)]] : [],

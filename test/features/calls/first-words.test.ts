@@ -5,21 +5,21 @@ import { CallsWorld, done, SESSION, started } from './calls-world.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What tells of words of the visitor. */
+/** Events by which the visitor counts as having spoken. */
 const words: [string, UpstreamEvent][] = [
   ['begins to speak', { type: 'speech', who: 'visitor', isOn: true }],
   ['has said something that is a turn, without a word of it being written down', { type: 'words' }],
   ['is written down', { type: 'transcript', item: 'item_1', who: 'visitor', text: 'Hello', isWhole: false }],
 ];
 
-/** What tells of none. */
+/** Events by which the visitor does not. */
 const silence: UpstreamEvent[] = [
   { type: 'activity' },
   { type: 'speech', who: 'visitor', isOn: false },
   { type: 'speech', who: 'agent', isOn: true },
   { type: 'transcript', item: 'item_1', who: 'agent', text: 'Hello?', isWhole: true },
   { type: 'transcript', item: 'item_2', who: 'visitor', text: ' ', isWhole: true },
-  // What the agent is told of the calls before.
+  // What the agent is told about earlier calls.
   { type: 'transcript', item: 'sb_recap', who: 'visitor', text: '{"agent": "Hello?"}', isWhole: true },
   started('resp_1'),
   done('resp_1'),
@@ -35,7 +35,7 @@ describe('The session of a new visitor', () => {
     return found;
   };
 
-  /** A session that waits for words for a minute, and whose call is open. */
+  /** A session with an open call, whose visitor must speak within a minute. */
   beforeEach(async () => {
     world = await CallsWorld.start();
     node = await world.addNode();

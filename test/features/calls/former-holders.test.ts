@@ -4,7 +4,7 @@ import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { CallsWorld } from './calls-world.ts';
 
-/** Its hang-ups fail from now on. */
+/** Ends the session while the provider is away, so that hang-ups fail from now on. */
 async function endInVain(world: CallsWorld, owner: VoiceCalls): Promise<void> {
   world.provider.isAway = true;
   world.endSession();
@@ -94,7 +94,7 @@ describe('All of a closing call that nobody hears is one gap until its hang-up i
     return world.clock.now();
   };
 
-  /** Another takes the call, and the provider hangs up at last. */
+  /** Another node takes the call, and the provider finally hangs up. */
   async function goOn(): Promise<void> {
     await world.addNode();
     await world.pass(15_000);

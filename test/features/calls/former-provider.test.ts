@@ -52,6 +52,6 @@ test('Where no calls are brokered any more, those of a former provider are close
   expect(await calls.load(over.id)).toMatchObject({ state: 'closed', hangup: 'unconfirmed', closeReason: 'expired' });
   expect(await calls.orphans(ENDS + 1_200_000, [], 10)).toMatchObject([{ id: later.id }]);
   expect(await calls.load(later.id)).toEqual(later);
-  // A process that still runs with the former provider ends its own.
+  // Left to the process that still runs with the former provider.
   expect(await calls.load(others.id)).toEqual(others);
 });

@@ -46,7 +46,7 @@ describe('Opening a call', () => {
     world.provider.isAway = false;
     const record = await world.open(node);
     expect(world.metering.begun).toEqual([record.id]);
-    // What the caller does not wait for costs its minimum all the same.
+    // A call whose caller gives up waiting is charged its minimum all the same.
     const caller = new AbortController();
     world.provider.before = (step) => step === 'create' && caller.abort();
     await world.ask(node, SESSION, caller.signal);

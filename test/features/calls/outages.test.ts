@@ -91,7 +91,7 @@ describe('A call that is to end', () => {
     world.database.isAway = world.metering.isAway = false;
     await world.pass(20_000);
     expect(await world.call()).toMatchObject({ state: 'closed' });
-    // From when its node let go of it.
+    // The gap starts when the node let go of the call.
     expect(world.metering.gaps).toEqual([{ fromMs: at + 7000, untilMs: expect.any(Number) }]);
     expect(world.metering.gaps[0]?.untilMs).toBeLessThan(at + 22_000);
   });
@@ -126,7 +126,7 @@ test('A call that is lost again before its record could say that it was heard ha
   world.database.isAway = world.metering.isAway = false;
   await world.pass(3000);
   expect(node.sidebands).toBe(1);
-  // Heard again after a second, until its node let go of it.
+  // The call was heard again after a second, until its node let go of it.
   expect(world.metering.gaps).toEqual([
     { fromMs: at, untilMs: at + 1250 },
     { fromMs: at + 7000, untilMs: expect.any(Number) },

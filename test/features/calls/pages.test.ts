@@ -291,7 +291,7 @@ describe('The pages of a call', () => {
       await world.pass(15_000);
       talk(false);
       hear({ type: 'inputCommitted' });
-      // What the node before may have left running is waited for.
+      // Waits for a response that the former node may have left running.
       await world.pass(10_000);
       expect(told()).toEqual(['commit_input', 'respond']);
     });

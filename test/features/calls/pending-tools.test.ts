@@ -9,7 +9,7 @@ const step = fc.oneof(
   fc.record({ passed: fc.integer({ min: 1, max: 20_000 }) }),
 );
 
-/** A plain account of who asked for what. */
+/** A simple model of which response asked for which tools. */
 class Account {
   pending: PendingTools = [];
   at = 0;

@@ -15,7 +15,7 @@ beforeEach(async () => {
 const endedBecause = () => world.sessions.get(SESSION)?.endReason ?? null;
 const beside = { isInConversation: false } as const;
 
-/** A call that its page may change, or may not. */
+/** Opens a call. @param forbidsOverrides whether its page may not change the session */
 async function open(forbidsOverrides: boolean): Promise<FakeSideband> {
   const setup = world.setups.get(SESSION);
   if (setup !== undefined) world.setups.set(SESSION, { ...setup, forbidsOverrides });
@@ -23,7 +23,7 @@ async function open(forbidsOverrides: boolean): Promise<FakeSideband> {
   return world.provider.sideband;
 }
 
-/** Says of each response that is asked to end what it cost. */
+/** Makes the provider report the usage of each response that is cancelled. */
 function tellsWhatItCutsOff(sideband: FakeSideband): void {
   sideband.answerCancel = (id) => {
     if (id === undefined) return sideband.hear({ type: 'conversationIdle' });
@@ -32,7 +32,7 @@ function tellsWhatItCutsOff(sideband: FakeSideband): void {
   };
 }
 
-/** Responses that were charged, by how that is known. */
+/** The ids of charged responses: those whose usage was reported, or those for which it was estimated. */
 const charged = (type: 'usage' | 'usageEstimated'): unknown[] =>
   world.metering.heard.flatMap((event) => {
     const told = event as { readonly type: string; readonly key: string };
@@ -167,7 +167,7 @@ describe('What runs when a call ends', () => {
       await node.settled();
       await world.pass(2000);
       expect(chargedWhenClosed).toEqual(['resp_1']);
-      // Three seconds until the provider hung up; that it has is confirmed a second later.
+      // It ran for three seconds until the provider hung up; the hang-up is confirmed a second later.
       expect(world.metering.heard).toMatchObject([{ tokens: { audioOut: 60 } }]);
       expect(world.metering.gaps).toEqual([]);
     },
@@ -253,7 +253,7 @@ describe('A response that runs when nobody hears the call any more', () => {
     };
     await lose(sideband);
     await world.pass(250);
-    // As it attached, and once more.
+    // Once on attaching, and once for the change.
     expect(world.provider.sideband.restored).toBe(2);
   });
 

@@ -27,7 +27,7 @@ function asksWith(responseId: string, ...calls: readonly ToolAsk[]): UpstreamEve
   return { type: 'toolsAsked', responseId, calls: calls.map((call) => ({ ...usual, ...call })) };
 }
 
-/** The conversation has our answer. */
+/** The event that the conversation has taken our answer. */
 function taken(callId: string): UpstreamEvent {
   return { type: 'toolAnswered', item: `sb_${callId}`, callId, isDenial: false };
 }
@@ -53,7 +53,7 @@ describe('Tools of the server', () => {
 
   afterEach(() => server.close());
 
-  /** What the session is created with. */
+  /** Sets up the session with two tools: one of the server, with `changes`, and one of the page. */
   function useTools(changes: object, dataChannel: 'none' | 'open' = 'none'): void {
     const lookup = {
       kind: 'server_tool',
@@ -77,7 +77,7 @@ describe('Tools of the server', () => {
     world.provider.sideband.asked.flatMap((each) => (each.type === 'tool_output' ? [each] : []));
   const responses = (): number => world.provider.sideband.asked.filter(({ type }) => type === 'respond').length;
   const records = (): Promise<readonly ToolCallRecord[]> => world.stores.toolCalls.ofSession(SESSION);
-  /** @returns what the model was told, once it was told so often */
+  /** Waits until the model has been told this many answers. @returns the answers */
   async function told(times = 1): Promise<readonly string[]> {
     await vi.waitFor(() => expect(outputs()).toHaveLength(times), soon);
     return outputs().map(({ output }) => output);
@@ -157,7 +157,7 @@ describe('Tools of the server', () => {
     const read = world.secretsRead;
     hear(asks('resp_2', 'call_2'));
     await told(2);
-    // Its save is asked for as it is told.
+    // The save is requested in the same moment as the model is told.
     await Promise.resolve();
     expect(world.database.asked - asked).toBe(2);
     expect(world.secretsRead).toBe(read);
@@ -176,7 +176,7 @@ describe('Tools of the server', () => {
     await world.open(node);
     const release = world.database.holdNextAnswer();
     hear(asks('resp_1', 'call_1', 'call_2', 'call_3'), asks('resp_2', 'call_4'));
-    // The insert is asked for after the session was looked up.
+    // The insert is requested only after the session has been looked up.
     await new Promise((resolve) => setImmediate(resolve));
     world.clock.advance(8000);
     world.timers.advance(8000);
@@ -217,7 +217,7 @@ describe('Tools of the server', () => {
     expect(await told()).toEqual([output]);
     expect(responses()).toBe(1);
     expect(server.requests).toHaveLength(1);
-    // Operators are told what went wrong, and never in the words of the server.
+    // Operators see what went wrong, but never in the server's own words.
     await vi.waitFor(async () => expect((await records())[0]?.ms).not.toBeNull(), soon);
     expect((await records())[0]?.detail).toBe(detail ?? null);
   });
@@ -263,7 +263,7 @@ describe('Tools of the server', () => {
     expect(server.requests).toHaveLength(2);
     const states = async () => (await records()).map(({ state }) => state).toSorted();
     await vi.waitFor(async () => expect(await states()).toEqual(['answered', 'answered', 'failed']), soon);
-    // What is charged is no more reserved.
+    // Once charged, an amount is no longer reserved.
     left = 1500;
     hear(asks('resp_2', 'call_4'));
     await told(4);
@@ -322,7 +322,7 @@ describe('Tools of the server', () => {
     await world.addNode();
     await world.pass(12_000);
     expect((await told(2)).toSorted()).toEqual(['{"error":"interrupted"}', '{"error":"interrupted"}']);
-    // Nobody knows what ran on the node that died.
+    // The node that died may have left a response running.
     hear({ type: 'conversationIdle' });
     expect(responses()).toBe(0);
     hear(taken('call_1'), taken('call_2'));
@@ -349,7 +349,7 @@ describe('Tools of the server', () => {
     await world.addNode();
     await world.pass(12_000);
     await told(2);
-    // What the conversation has already it refuses by an error, which is told to nobody.
+    // The provider refuses an answer that the conversation already has with an error, which nobody is told.
     hear({ type: 'conversationIdle' }, ...fresh.map(taken));
     await world.pass(1000);
     expect(responses()).toBe(expected);
@@ -400,7 +400,7 @@ describe('Tools of the server', () => {
   test('of which nobody can open what a back end handed on are answered as failed, and no request is sent', async () => {
     const setup = world.setups.get(SESSION);
     if (setup === undefined) throw new Error('no setup');
-    // Sealed for another session.
+    // This context is sealed for another session.
     const sealedContext = world.contexts.seal('{"customer":"other"}', 'other').toString('base64');
     world.setups.set(SESSION, { ...setup, sealedContext });
     await world.open(node);
@@ -431,7 +431,7 @@ describe('Tools of the server', () => {
       server.mode = ends('order_closed', { order: 'closed' });
       hear(asks('resp_1', 'call_1'));
       expect(await told()).toEqual(['{"order":"closed"}']);
-      // Saved before it was told.
+      // The answer was saved before the model was told.
       expect(await records()).toMatchObject([{ state: 'answered', endReason: 'order_closed' }]);
       expect(responses()).toBe(1);
       say();
@@ -514,7 +514,7 @@ describe('Tools of the server', () => {
       world.kill(node);
       await world.addNode();
       await world.pass(12_000);
-      // What was told may be told again under the same name, of which the provider takes no second one.
+      // An answer may be sent again under the same id, because the provider accepts no second item with it.
       expect(outputs()).toMatchObject([{ id: 'sb_call_1', output: '{"error":"interrupted"}' }]);
       await vi.waitFor(async () => {
         await world.pass(10_000);
@@ -540,7 +540,7 @@ describe('Tools of the server', () => {
       server.mode = 'hang';
       hear(asks('resp_1', 'call_1'));
       await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
-      // The answer is saved as the former call is closed, which the new one does for it.
+      // The answer is saved just as the new call closes the former one.
       world.beforeSave = async ({ closeReason }) => {
         const [record] = await records();
         if (closeReason !== 'replaced' || record?.state !== 'running') return;
@@ -618,7 +618,7 @@ describe('Tools of the server', () => {
       hear(
         ...callIds.map((callId) => ({ type: 'toolAnswered', item: `sb_${callId}`, callId, isDenial: false }) as const),
       );
-    /** @returns what was asked of the next sideband since */
+    /** Breaks the sideband. @returns a function that lists what the next sideband has been asked */
     async function breaks() {
       const before = world.provider.sideband;
       before.close();

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../src/kernel/errors.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
-/** Never answered: what a process had under way when it was killed. */
+/** Never resolves: work that was in progress when a process was killed. */
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
 describe('When the node that holds a call', () => {
@@ -18,7 +18,7 @@ describe('When the node that holds a call', () => {
     other = await world.addNode();
   });
 
-  /** @returns when it was killed, while the provider does not answer the hang-up */
+  /** Kills the owner while its hang-up is unanswered. @returns the time of the session's end */
   async function killWhileItHangsUp(): Promise<number> {
     await world.open(owner);
     const at = world.clock.now();
@@ -77,7 +77,7 @@ describe('When the node that holds a call', () => {
 
   test('has not counted what it heard, it gives no sign of life, and lets go', async () => {
     await world.open(owner);
-    // Whether it waits for the database, or is on its way.
+    // Usage is not counted yet while it waits for the database or is on its way there.
     world.metering.isAway = true;
     await world.pass(7000);
     expect(owner.sidebands).toBe(0);
@@ -127,7 +127,7 @@ describe('When the node that holds a call', () => {
     await world.pass(13_000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     expect(world.provider.live.size).toBe(0);
-    // What it had heard and not counted is lost, and nobody heard what followed until the hang-up.
+    // What the dead node heard but did not count is lost, and nobody heard the call from then until the hang-up.
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
     expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 9000);
   });
@@ -266,7 +266,7 @@ describe('When the node that holds a call', () => {
     world.beforeSave = () => undefined;
     const at = world.clock.now();
     await world.stores.liveNodes.renew(owner.node, at + 9000, at);
-    // The other looks once more before that.
+    // The other node checks once more before the late save.
     await world.pass(1000);
     expect(await world.call()).toMatchObject({ ownerNode: owner.node, fence: 1 });
     world.nodes.add(owner);
@@ -280,7 +280,7 @@ describe('When the node that holds a call', () => {
     await world.open(owner);
     world.clock.advance(5000);
     const heard: string[] = [];
-    // What waits in a socket is read after the timers that are due.
+    // What has arrived on a socket is read only after timers that are due.
     setImmediate(() => heard.push('usage'));
     world.metering.beforeFlush = () => heard.push('counted');
     await owner.renewLease();
@@ -324,7 +324,7 @@ describe('An owner that dies while it opens a call', () => {
     await world.addNode();
   });
 
-  /** Opens a call and kills the owner once `isThere`. */
+  /** Opens a call and kills its owner as soon as `isThere` returns something truthy. */
   async function dieWhen(isThere: () => unknown): Promise<void> {
     void world.ask(owner).catch(() => undefined);
     await expect.poll(isThere).toBeTruthy();
@@ -456,7 +456,7 @@ describe('The node that saves the end of a session', () => {
     world.metering.heard.length = 0;
     world.clock.advance(1000);
     world.kill(owner);
-    // It hears nothing any more.
+    // The dead node hears nothing more.
     world.provider.sidebands.length = 0;
     world.endSession();
     await world.pass(7000);
@@ -465,7 +465,7 @@ describe('The node that saves the end of a session', () => {
     const { overAtMs } = await world.call();
     await world.pass(6000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', fence: 2 });
-    // What is over says nothing more, however late the call is taken; and the gap charges all of it.
+    // A call that is over sends nothing more, however late it is taken; the gap is charged for all of that time.
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: overAtMs }]);
     expect(world.metering.heard).toEqual([]);
   });

@@ -49,7 +49,7 @@ describe('The tool of the demo', () => {
     close: () => undefined,
   };
 
-  /** What it answers to arguments. */
+  /** What the server answers to these arguments. */
   async function answer(given: object): Promise<unknown> {
     const [demo] = await readTenantsFile('config/tenants.json', 0);
     const url = new URL(String(demo?.agents[0]?.tools?.[0]?.['url']));

@@ -81,7 +81,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the server of a tool as it stands, until it says that it listens. @returns its address */
+/** Runs a tool's server from the document unchanged, and waits until it listens. @returns its address */
 async function run(program: string, args: readonly string[]): Promise<string> {
   const port = await freePort();
   server = spawn(program, args, {

@@ -12,7 +12,7 @@ import { freePort } from '../../support/services/server-process.ts';
 import { aKey, aTenant } from '../tenants/fakes.ts';
 import { fakeTerminal, type FakeTerminal } from './terminal.ts';
 
-/** @param readDatabase there is no database yet by default */
+/** @param readDatabase by default there is no database yet */
 function run(
   args: readonly string[],
   terminal: FakeTerminal,
@@ -371,7 +371,7 @@ describe('check-config', () => {
     );
   });
 
-  /** What is printed with models in PRICES_FILE. */
+  /** The exit code and the output with these models in PRICES_FILE. */
   async function listed(env: Record<string, string>, models: object) {
     const prices = join(folder, 'prices.json');
     await writeFile(prices, JSON.stringify({ version: 'ours', models }));

@@ -8,7 +8,7 @@ import { fakeTerminal } from './terminal.ts';
 
 const DAYS = ['--from', '2030-01-01', '--to', '2030-01-03'];
 
-/** @param read what the provider says of a day @param ours tokens that were counted here, each day */
+/** @param read what the provider reports for a day @param ours tokens that were counted here on each day */
 function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000) {
   const kept: ReconciledDay[] = [];
   const tokens = { ...NO_TOKENS, audioIn: ours };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { exportUsage } from '../../../src/exports/rows.ts';
 import { createCalendar } from '../../../src/quota/calendar.ts';
 
-/** The days that are read for those from one instant to another. */
+/** Which days an export from one instant to another reads. */
 async function daysRead(from: string, to: string, timeZone = 'UTC'): Promise<readonly string[]> {
   const calendar = createCalendar(timeZone);
   const read: string[] = [];

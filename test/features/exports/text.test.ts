@@ -78,7 +78,7 @@ describe('A line of CSV', () => {
   });
 });
 
-/** One line as RFC 4180 has it. */
+/** Parses a line by RFC 4180. */
 function parseLine(line: string): string[] {
   expect(line.endsWith('\r\n')).toBe(true);
   return [...`${line.slice(0, -2)},`.matchAll(/(?:"((?:[^"]|"")*)"|([^",]*)),/g)].map(([, quoted, plain = '']) =>

@@ -19,7 +19,7 @@ beforeEach(async () => {
   app = await build({ env: STAFF, clock });
 });
 
-/** Lets the feeds of nodes send what they gathered. */
+/** Makes the nodes' feeds send what they have gathered. */
 const tick = (...nodes: readonly TestApp[]): Promise<void> => tickOf(clock, ...nodes);
 
 describe('The feed of operators', () => {

@@ -24,12 +24,12 @@ const tick = (...nodes: readonly TestApp[]): Promise<void> => tickOf(clock, ...n
 
 type Frame<T extends FeedFrame['type']> = Extract<FeedFrame, { type: T }>;
 
-/** The frames of a type that have come since the last look. */
+/** The frames of a type that have arrived since the last call. */
 function heard<T extends FeedFrame['type']>(watching: Watching, type: T): readonly Frame<T>[] {
   return watching.heard().filter((frame): frame is Frame<T> => frame.type === type);
 }
 
-/** A request that the key of a tenant is too strange for. */
+/** Sends a request that is refused, because the key does not allow its origin. @returns the key's id */
 async function refuse(node: TestApp, tenantId: string): Promise<string> {
   const { key, id } = await node.key({ tenantId });
   await node.post('/api/session', { widgetKey: key }, { origin: 'https://elsewhere.example' });
@@ -194,7 +194,7 @@ describe('The tick of the feed', () => {
       await watch(app, email, { topics: ['counts'] });
     clock.advance(SECOND);
     await tick(app);
-    // The last minute, and for how fast the provider answers the last five.
+    // Sums of the last minute, and of the last five for how fast the provider answers.
     expect(count()).toEqual([1, 1, 2]);
     clock.advance(SECOND);
     await tick(app);

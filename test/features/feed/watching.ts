@@ -6,11 +6,11 @@ import { SERVICE_NAME, type TestApp } from '../../support/app.ts';
 import { SECOND, type ManualClock } from '../../support/clock.ts';
 import { PATIENT_MS } from '../../support/soon.ts';
 
-/** A socket that keeps what the feed sends, and takes no frame that is not described. */
+/** A socket that keeps what the feed sends, and checks each frame against its description. */
 class FeedSocket implements Socket {
   readonly frames: FeedFrame[] = [];
   closed: number | undefined;
-  /** It does not read. */
+  /** True if the operator does not read and the buffer is full. */
   isFull = false;
 
   send(text: string): 'sent' | 'dropped' {
@@ -26,7 +26,7 @@ class FeedSocket implements Socket {
   }
 }
 
-/** An operator's side of the feed. */
+/** The operator's side of the feed. */
 export class Watching {
   readonly socket = new FeedSocket();
   readonly listener: SocketListener;
@@ -40,20 +40,20 @@ export class Watching {
     this.listener.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
 
-  /** The frames that have come since the last look. */
+  /** The frames that have arrived since the last call. */
   heard(): readonly FeedFrame[] {
     const frames = this.socket.frames.slice(this.#read);
     this.#read = this.socket.frames.length;
     return frames;
   }
 
-  /** The code that the socket was closed with. */
+  /** The code with which the socket was closed, once it is. */
   closeCode(): Promise<number> {
     return vi.waitUntil(() => this.socket.closed, { timeout: PATIENT_MS, interval: 1 });
   }
 }
 
-/** Lets the feeds of nodes send what they gathered. */
+/** Makes the nodes' feeds send what they have gathered. */
 export async function tickOf(clock: ManualClock, ...nodes: readonly TestApp[]): Promise<void> {
   clock.advance(SECOND);
   for (const { service } of nodes) {
@@ -62,13 +62,13 @@ export async function tickOf(clock: ManualClock, ...nodes: readonly TestApp[]): 
   }
 }
 
-/** What a login's upgrade brings along. */
+/** The credentials that the upgrade of a logged-in user carries. */
 export async function credentialsOf(app: TestApp, email: string): Promise<FeedCredentials> {
   const cookie = await app.login(email);
   return { service: null, token: cookie.slice(cookie.indexOf('=') + 1) };
 }
 
-/** Watches as somebody, a service by default, once the feed has said hello. */
+/** Watches the feed, by default as a service. Resolves once the feed has said hello and `frame` has been sent. */
 export async function watch(app: TestApp, email?: string, frame: object = {}): Promise<Watching> {
   const credentials = email === undefined ? { service: SERVICE_NAME, token: null } : await credentialsOf(app, email);
   const watching = new Watching(app, credentials);

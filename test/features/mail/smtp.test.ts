@@ -20,9 +20,9 @@ async function server(options: SmtpOptions = {}): Promise<TestSmtp> {
   return smtp;
 }
 
-/** Longer than any machine is busy: it runs out by hand, or never. */
+/** Longer than any machine keeps a test waiting: it expires by hand, or never. */
 const PATIENT_MS = 61_000;
-/** What is waited for a mail server when nothing is configured. */
+/** The default deadline for a mail server. */
 const DEFAULT_MS = 4_000;
 
 function mailer(url: string, timeoutMs = PATIENT_MS) {

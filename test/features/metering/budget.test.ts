@@ -13,7 +13,7 @@ import {
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 
 const NOW = 1_000_000;
-/** Micro-dollars of a million tokens: a token costs 64. */
+/** Micro-dollars per million tokens, so that a token costs 64. */
 const RATE = 64_000_000;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 const of = (microDollars: number, tokens = 0): UsageTotals => ({ tokens, microDollars });
@@ -164,7 +164,7 @@ describe('The bound of a response', () => {
   });
 });
 
-/** One session of several: what it held of the ceiling, and what it has used. */
+/** One of several sessions: how much of the ceiling it held, and what it has used. */
 interface Session {
   readonly held: number;
   used: number;
@@ -195,7 +195,7 @@ test('Sessions that hold all that there is never pass the ceiling together, but 
       };
       for (const round of [...shares, ...Array.from({ length: 50 }, () => Array.from(sessions, () => 1))]) {
         if (total() > ceiling) break;
-        // All of them speak at once, by bounds that none of the others' responses has changed yet.
+        // All sessions speak at once: no bound takes the others' responses of this round into account.
         const bounds = sessions.map(boundOf);
         sessions.forEach((each, n) => {
           each.used += Math.ceil((bounds[n] ?? 0) * (round[n] ?? 0)) * 64;

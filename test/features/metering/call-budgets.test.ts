@@ -15,7 +15,7 @@ import { done, started } from '../calls/calls-world.ts';
 const { build, database } = useApps();
 
 const roomy = { concurrentSessions: 100, sessionsPerMinute: 100, dailyTokens: 1e9 };
-/** A token of audio costs so many micro-dollars. */
+/** Micro-dollars per token of audio. */
 const [AUDIO_IN, AUDIO_OUT] = [32, 64];
 
 async function start(options: Partial<TestAppOptions> = {}) {
@@ -24,7 +24,7 @@ async function start(options: Partial<TestAppOptions> = {}) {
   return { app, provider };
 }
 
-/** A session of a key with an open call, and the call's sideband. */
+/** Opens a session of the key with a call, and returns both with the call's sideband. */
 async function speak(app: TestApp, provider: FakeBrokeredProvider, key: WidgetKey, body: object = {}) {
   const session = await openBrokered(app, key, body);
   return { session, sideband: await openCall(app, provider, session) };
@@ -42,7 +42,7 @@ const response = (audioOut: number, audioIn = 0): UpstreamEvent => ({
   tokens: { ...NO_TOKENS, audioOut, audioIn },
 });
 
-/** All that was heard is in the ledger, and what follows of it is done. */
+/** Waits until everything that was heard is in the ledger, and its consequences are done. */
 async function settled({ service }: TestApp): Promise<void> {
   await service.metering.flush();
   await service.heldCalls?.settled();
@@ -53,13 +53,13 @@ async function hear(app: TestApp, sideband: FakeSideband, ...events: readonly Up
   await settled(app);
 }
 
-/** Warnings at shares of a ceiling tell no seconds. */
+/** Warnings at a share of a ceiling have no seconds, and are left out. */
 const secondsTold = (client: ChannelClient): number[] =>
   client
     .heard()
     .flatMap((frame) => (frame.type === 'warning' && frame.reason === 'quota' ? (frame.secondsLeft ?? []) : []));
 
-/** Lets seconds pass as the service does; @returns in which second something was told, and the seconds that were told. */
+/** Lets seconds pass as the service does. @returns the seconds left that were told, each with the second in which it was */
 async function pass(app: TestApp, client: ChannelClient, seconds: number) {
   const told: { readonly second: number; readonly secondsLeft: number }[] = [];
   for (let second = 1; second <= seconds; second += 1) {
@@ -86,7 +86,7 @@ describe('A session whose calls are metered by what the provider tells', () => {
     const { session, sideband } = await speak(app, provider, key);
     const client = attached(elsewhere, session.id);
     const stranger = attached(elsewhere, (await speak(app, provider, await app.key({ limits: roomy }))).session.id);
-    // A cent a second: the dollar lasts for 100, less the longest response, whose price is 26 cents at first.
+    // At a cent a second the dollar lasts 100 s, less the longest response, whose price is 26 cents at first.
     const told: { readonly second: number; readonly secondsLeft: number }[] = [];
     for (let second = 1; second <= 70; second += 1) {
       await hear(app, sideband, { ...response(0), tokens: { ...NO_TOKENS, textIn: 2500 } } as UpstreamEvent);
@@ -170,7 +170,7 @@ describe('What is left pays for responses', () => {
       app.service.budgets.affords(call?.id ?? '', responses, NONE);
     expect(affords(worst(4000), worst(4000))).toBe(true);
     expect(affords(worst(4000), worst(4000, { textIn: 1 }))).toBe(false);
-    // No provider lets one be longer than 4,096 tokens.
+    // No provider allows a response of more than 4,096 tokens.
     expect(affords(worst(Infinity))).toBe(true);
     expect(affords(worst(Infinity), worst(Infinity))).toBe(false);
     await hear(app, sideband, response(6000));
@@ -208,7 +208,7 @@ describe('What is left pays for responses', () => {
 });
 
 describe('A session whose calls are metered by the clock', () => {
-  /** A dollar a minute. */
+  /** A dollar per minute. */
   const price = { perMinute: 1_000_000, estimatePerMinute: 1_000_000 };
 
   async function byTheClock(key: Parameters<TestApp['key']>[0], minimumSec = 0) {
@@ -276,7 +276,7 @@ describe('A session whose calls are metered by the clock', () => {
 });
 
 describe('Ten sessions side by side', () => {
-  /** Each says as much as it may, all at once, until none is left. */
+  /** Each session says as much as it may, all at once, until every call has ended. @returns what the dearest response cost, in micro-dollars */
   async function speakAll(app: TestApp, provider: FakeBrokeredProvider, sessions: readonly Opened[]): Promise<number> {
     const sidebands = [];
     for (const session of sessions) {
@@ -302,7 +302,7 @@ describe('Ten sessions side by side', () => {
     const { app, provider } = await start({ env: { RESERVE_SEC: '20' } });
     const key = await app.key({ limits: { ...roomy, dailyDollars: 1 } });
     const sessions = await Promise.all(Array.from({ length: 12 }, () => openBrokered(app, key)));
-    // Each holds a tenth of the ceiling, so that two of them may not call.
+    // Each holds a tenth of the ceiling, so two of the twelve may not call.
     const most = await speakAll(app, provider, sessions);
     const total = await totalOf(app, app.service.subjects.widgetKey('acme', key.id));
     expect(total).toBeGreaterThan(1_000_000);
@@ -314,7 +314,7 @@ describe('Ten sessions side by side', () => {
     ['holds what writing down its visitor costs as well', { transcribe: {} }, 429],
   ])('each %s', async (_, behaviour, status) => {
     const { app } = await start({ env: { RESERVE_SEC: '60' } });
-    // A minute of the model costs 0.3, one of its transcription 0.0045.
+    // A minute costs 0.3 for the model and 0.0045 for its transcription.
     const key = await app.key({ limits: { ...roomy, dailyDollars: 0.302 } });
     const [first, second] = [await openBrokered(app, key, behaviour), await openBrokered(app, key, behaviour)];
     expect((await exchange(app, first)).status).toBe(201);

@@ -15,7 +15,7 @@ const { build } = useApps();
 
 let app: TestApp;
 let key: WidgetKey;
-/** The sessions whose calls are metered, with the ids of their calls, the newest first. */
+/** The sessions whose calls are metered, with the ids of their calls, newest first. */
 let callsOf: Map<string, string[]>;
 let lookUps: string[];
 
@@ -46,7 +46,7 @@ beforeEach(async () => {
   Object.assign(app.service.clientReports, real);
 });
 
-/** A session with so many calls; @returns its proof and its newest call. */
+/** A session with this many calls. @returns its proof and its newest call */
 async function metered(calls = 1) {
   const sm_session_id = await app.open(key);
   const ids = Array.from({ length: calls }, () => unique('call_'));

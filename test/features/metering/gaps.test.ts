@@ -21,7 +21,7 @@ test('Each instant of a call’s gaps is charged once, in whatever order they ar
       );
       expect(instants.length).toBe(expected.size);
       expect(new Set(instants)).toEqual(expected);
-      // Names of entries.
+      // The starts of gaps name ledger entries, so they must be unique.
       expect(new Set(charged.map(({ fromMs }) => fromMs)).size).toBe(charged.length);
     }),
   );

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const day = '2030-01-02';
 
-/** A call of a new session of a key. */
+/** A call of a new session, of the key or of a new one. */
 async function openCall(key?: WidgetKey, changes: Partial<MeteredCall> = {}): Promise<MeteredCall> {
   const its = key ?? (await app.key());
   const sessionId = await app.open(its);
@@ -35,7 +35,7 @@ async function openCall(key?: WidgetKey, changes: Partial<MeteredCall> = {}): Pr
   };
 }
 
-/** A response of so many micro-dollars: a text token out costs 24. */
+/** A response with this many text tokens out, which cost 24 micro-dollars each. */
 const response = (key: string, textOut = 1): UsageEvent => ({
   type: 'usage',
   key,
@@ -48,7 +48,7 @@ const response = (key: string, textOut = 1): UsageEvent => ({
 
 const hear = (call: MeteredCall, ...events: UsageEvent[]) => {
   for (const event of events) app.service.metering.hear(call, event, app.clock.now());
-  // What a database that is away does not take waits.
+  // While the database is away, usage waits.
   return app.service.metering.flushCall(call.callId).catch(ifAway(() => undefined));
 };
 const totals = ({ subject }: MeteredCall) => app.service.stores.ledger.totals(subject, day);
@@ -178,7 +178,7 @@ describe('A gap in what was heard', () => {
       estimatedMicroDollars: 1200,
       gapMs: 15 * SECOND,
     });
-    // Told again, by this node or another.
+    // The same gap is reported again, by this node or another.
     expect(await gap(call, now, now + 15 * SECOND)).toMatchObject({ gapMs: 15 * SECOND });
   });
 

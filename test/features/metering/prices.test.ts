@@ -84,7 +84,7 @@ describe('The list of prices', () => {
     expect(names).toEqual(
       expect.arrayContaining(['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper', 'gpt-4o-transcribe']),
     );
-    // A minute of speech as providers tell it: by time, or as ten tokens of audio a second and some two hundred words.
+    // A minute of speech as providers report it: as time, or as ten audio tokens a second and about two hundred words.
     const minute = { ...NO_TOKENS, audioIn: 600, textOut: 250 };
     for (const name of names) {
       const { price } = prices.priceOf(name, null);

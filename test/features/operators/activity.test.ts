@@ -102,7 +102,7 @@ const moved = (kind: CountChange['kind'], label: string, now: number, before: nu
 });
 
 describe('What is usual', () => {
-  /** A store that has so many of each label in each hour of some days before noon. */
+  /** A store with these counts for each label, in the hours from 11 and from 12 o'clock that many days ago. */
   const storeOf = (days: readonly number[], counts: (day: number, hour: number) => Record<string, number>) => ({
     async byBucket(_: number, stretches: readonly Stretch[]) {
       const known = days.flatMap((day) =>
@@ -122,7 +122,7 @@ describe('What is usual', () => {
       BOT: day * (hour === 12 ? 100 : 20),
       RATE: day === 7 ? 900 : 0,
     }));
-    // To the whole minute that ends at a quarter past.
+    // The 60 minutes end with the whole minute at a quarter past.
     expect(await usualHour(store, NOON + 14 * MINUTE, '*')).toEqual({
       started: 0,
       ended: {},

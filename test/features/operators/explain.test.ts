@@ -29,7 +29,7 @@ function known(record: Partial<VoiceRecord> = {}, more: Partial<SessionFacts> = 
   };
 }
 
-/** Of an entry in the journal. */
+/** Fields of an entry in the journal that these tests do not look at. */
 const seen = { id: 'entry', node: 'n1', requestId: null, of: {} } as const;
 
 /** A session that was alive until it ended. */
@@ -90,7 +90,7 @@ const act: NewEntry<'act'> = {
   detail: { role: 'operator', reason: 'abuse', result: 'done', count: null },
 };
 
-/** What is said of each end, and what of the session is known. A new reason needs a row. */
+/** For each reason of an end: what is known of the session, and the sentence that explains it. A new reason needs a row. */
 const ends: Readonly<Record<EndReason, readonly [known: SessionFacts, sentence: string]>> = {
   duration_exceeded: [
     ended('duration_exceeded', 15 * MINUTE),

@@ -10,7 +10,7 @@ const serve = useServed();
 const path = '/api/operator/inspect';
 const env = { INSPECT: '1', PUBLIC_URL: 'http://localhost:3000' };
 
-/** The receiver that the ecosystem's tools are built on, and the service that it watches. */
+/** The receiver on which the ecosystem's tools are built, and the service that it watches. */
 async function inspected() {
   const { app, port } = await serve({ env });
   const heard: Record<string, unknown>[] = [];

@@ -15,7 +15,7 @@ class Store {
   }
 }
 
-/** @param step how much time passes between refusals */
+/** @param step milliseconds between refusals */
 function write(step = 1000) {
   const store = new Store();
   const dropped: number[] = [];
@@ -33,7 +33,7 @@ function write(step = 1000) {
     node: 'one',
     hashOf: createAddressHash(Buffer.from('key')),
     onKept: (entry) => kept.push(entry),
-    // Each in a second of its own, unless a test stops the time.
+    // Each refusal has a second of its own, unless a test stops the clock.
     now: () => (nowMs += step),
   });
   const note = (

@@ -18,7 +18,7 @@ class Store {
     this.batches.push(entries);
   }
 
-  /** What was written of one kind. */
+  /** The entries of one kind that were written. */
   of<K extends EntryKind>(kind: K): NewEntry<K>[] {
     return this.batches.flat().filter((entry) => entry.kind === kind) as NewEntry<K>[];
   }

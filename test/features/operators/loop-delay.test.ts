@@ -12,7 +12,7 @@ function holdLoop(): void {
 test('An event loop that was held up is told as late, once', async () => {
   const loop = createLoopDelay();
   await vi.waitFor(async () => {
-    // The monitor's timer is due before each of these, and so looks before the loop is held up, and after: a busy machine only adds to it.
+    // The monitor's timer is due within each pause, so it runs before and after the loop is held up; a busy machine only adds delay.
     await setTimeout(50);
     holdLoop();
     await setTimeout(50);

@@ -12,7 +12,7 @@ const limits: MachineLimits = {
   auth: { expiryHours: 24, absoluteHours: 0 },
 };
 
-/** Whatever the variables admit (docs/operations.md). */
+/** Any limits that the variables allow (docs/operations.md). */
 const anyLimits: fc.Arbitrary<MachineLimits> = fc.record({
   voice: fc.record({
     maxMinutes: fc.integer({ min: 1, max: 1440 }),
@@ -31,7 +31,7 @@ const anyLimits: fc.Arbitrary<MachineLimits> = fc.record({
   }),
 });
 
-/** Every event and guard that a machine has anywhere. */
+/** Every event and guard that occurs anywhere in a machine. */
 function namesIn(machine: AnyStateMachine): string[] {
   const eventsOf = ({ transitions, states }: AnyStateMachine['root']): string[] => [
     ...transitions.keys(),

@@ -65,7 +65,7 @@ describe('The notes of sessions', () => {
     use(2, 500_000, other);
     world.nowMs = 9;
     notes.ended(id, 7);
-    // An end may be dated back, and its usage is told before it.
+    // An end may be dated back; the note of its usage must not come after it.
     expect(written).toMatchObject([{ atMs: 7, of: { target: refOf(id) }, detail: { tokens: 1, dollars: 0.5 } }]);
     notes.tick();
     expect(written).toHaveLength(1);

@@ -24,13 +24,13 @@ interface Talk {
   readonly startMin: number;
   readonly lastsMin: number;
   readonly user: number;
-  /** Tokens and micro-dollars of each minute. */
+  /** Usage in each minute: that many tokens, and a thousand times as many micro-dollars. */
   readonly uses: readonly number[];
 }
 
 type Change = WhatIfRequest['change'];
 
-/** What becomes of talks. Each has usage at its begin, and each minute after that. */
+/** Replays talks under a change. Each talk has usage at its start and in each minute after that. */
 async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 48 * 60 * MINUTE): Promise<Replayed> {
   const rows = talks
     .map(({ startMin, lastsMin, user }, n) => {
@@ -92,7 +92,7 @@ const talks = fc.array(talk, { maxLength: 40 });
 const budgetOf = (amounts: { dollars?: number; tokens?: number }, then: 'end' | 'refuse' = 'end', of = 'tenant') =>
   budgetEntry.parse({ id: 'tried', of, period: 'day', then, ...amounts });
 
-/** Changes of one thing, from an amount: the smaller, the tighter. */
+/** Changes of a single limit to an amount: the smaller the amount, the tighter the limit. */
 const CHANGES: Readonly<Record<string, (amount: number) => Change>> = {
   'sessions a minute of a visitor': (n) => ({ keyId: 'site', limits: { sessionsPerMinute: n } }),
   'sessions at once of a visitor': (n) => ({ keyId: 'site', limits: { concurrentSessions: n } }),

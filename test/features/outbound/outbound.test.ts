@@ -62,7 +62,7 @@ function asking(url: string, more: Partial<OutboundRequest> = {}): OutboundReque
   return { ...usual, url: new URL(url), ...more };
 }
 
-/** What became of the request: the status and the text of the reply, or the kind of the failure. */
+/** The outcome of a request: status and text of the reply, or the kind of failure. */
 async function outcome(outbound: Outbound, request: OutboundRequest): Promise<string> {
   try {
     const { status, body } = await outbound.request(request);

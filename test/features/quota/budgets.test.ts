@@ -16,14 +16,14 @@ const { build, database } = useApps();
 let one: TestApp;
 let other: TestApp;
 
-/** No other limit of a visitor is in the way. */
+/** Limits of a visitor that are too wide to matter here. */
 const WIDE = {
   WIDGET_SESSION_PER_MIN: '100000',
   WIDGET_MAX_DOLLARS_DAILY: '100000',
   WIDGET_MAX_CONCURRENT_SESSIONS: '100000',
 };
 
-/** Two nodes with one database, one clock, and one bus. */
+/** Two nodes with one database, one clock and one bus. */
 async function buildBoth(env: Record<string, string> = {}): Promise<void> {
   const all = { ...WIDE, ...env };
   one = await build({ env: all });
@@ -42,7 +42,7 @@ async function clear(): Promise<void> {
   await database().run((sql) => sql`delete from journal where kind = 'fact'`);
 }
 
-/** Makes a budget that both nodes know. */
+/** Makes a budget and waits until both nodes know it. */
 async function make(changes: Partial<NewBudget> = {}): Promise<void> {
   const terms = {
     of: 'tenant',
@@ -68,7 +68,7 @@ const report = (app: TestApp, body: object): Promise<Reply> =>
   app.post('/api/auth/usage', { tokens: 0, dollars: 0, ...body }, service);
 const endOf = async (id: string) => (await one.sessions.find(id))?.endReason;
 
-/** What was told, the oldest first: `80` for a threshold. */
+/** The facts of budgets in the journal, oldest first; `80` stands for a threshold. */
 async function told(): Promise<(string | number)[]> {
   const { entries } = await one.service.stores.journal.list({ kinds: ['fact'], tenants: '*' }, undefined, 200);
   return entries
@@ -88,7 +88,7 @@ describe('A budget over two nodes', () => {
     expect((await report(one, { sm_session_id: here, dollars: 0.1 })).status).toBe(200);
     expect((await report(other, { sm_session_id: there, dollars: 0.1 })).status).toBe(200);
     expect(await told()).toEqual([50]);
-    // What both use within one second each knows of itself alone: that is the overshoot.
+    // For one second each node knows only its own usage: that is the possible overshoot.
     const both = [
       report(one, { sm_session_id: here, dollars: 2 }),
       report(other, { sm_session_id: there, dollars: 2 }),
@@ -153,7 +153,7 @@ describe('What an entry has told', () => {
 });
 
 describe('A budget whose node dies, or whose database is away', () => {
-  /** The entry is in the ledger, and whoever wrote it did nothing more. */
+  /** Writes only the ledger entry, as a node does that dies right after it. */
   async function entryAlone(app: TestApp, id: string, microDollars: number): Promise<void> {
     const record = await app.sessions.find(id);
     if (record === undefined) throw new Error('there is no session');
@@ -273,7 +273,7 @@ describe('A budget whose node dies, or whose database is away', () => {
 });
 
 describe('A look at all budgets', () => {
-  /** Budgets that no node but the one of the test knows. */
+  /** Budgets that only the node of the test knows. */
   function some(of: string, count: number): Budget[] {
     const terms = { of, period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
     const usual = {
@@ -307,8 +307,8 @@ describe('A look at all budgets', () => {
     });
     const [runs, transactions] = [vi.spyOn(database(), 'run'), vi.spyOn(database(), 'transaction')];
     await limits.lookAtAll(one.clock.now());
-    // What was told of them, in this period and of those that are over; former days and today; former hours and the last two; both of calls
-    // by subject, and by tenant.
+    // The statements read what was told of the budgets, in this period and in past ones; past days and today; past hours and the last two;
+    // and both for calls, by subject and by tenant.
     expect(runs.mock.calls.length + transactions.mock.calls.length).toBe(statements);
     for (const spy of [runs, transactions]) spy.mockRestore();
   });
@@ -404,7 +404,7 @@ describe('The period of a budget', () => {
       if (budget === undefined) throw new Error('there is no budget');
       return one.service.budgetLimits.standingOf(budget, one.clock.now());
     };
-    // 2 dollars in 61 minutes: the other 8 last four times as long.
+    // 2 dollars were used in 61 minutes, so the other 8 last four times as long.
     expect((await standing()).projectedAtMs).toBe(one.clock.now() + 4 * (HOUR + MINUTE));
     one.clock.advance(10 * HOUR);
     expect((await standing()).projectedAtMs).toBeNull();

@@ -4,7 +4,7 @@ import { exceeds, isSpent, totalCeilings, withOverrides } from '../../../src/quo
 import { toMicroDollars } from '../../../src/quota/dollars.ts';
 import { examples } from '../../support/examples.ts';
 
-/** The amount that the digits write, in exact decimal arithmetic: whole micro-dollars, a half of one rounded up. */
+/** The amount that the digits stand for, in exact decimal arithmetic: whole micro-dollars, with halves rounded up. */
 function exactly(digits: string, scale: number): number {
   const [amount, shift] = [BigInt(digits), scale - 6];
   if (shift <= 0) return Number(amount * 10n ** BigInt(-shift));
@@ -12,7 +12,7 @@ function exactly(digits: string, scale: number): number {
   return Number(amount / unit + (2n * (amount % unit) >= unit ? 1n : 0n));
 }
 
-/** Decimal text of a number of digits, `scale` of them after the point. */
+/** The digits as decimal text, `scale` of them after the point. */
 function write(digits: string, scale: number): string {
   const padded = digits.padStart(scale + 1, '0');
   return scale === 0 ? padded : `${padded.slice(0, -scale)}.${padded.slice(-scale)}`;

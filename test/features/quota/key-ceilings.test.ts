@@ -7,7 +7,7 @@ import { changedAt } from '../../support/key-change.ts';
 const { build } = useApps();
 
 let app: TestApp;
-/** A tenant of the test's own: what its keys allow decides some answers. */
+/** A tenant of the test's own, because the limits of a tenant's keys decide some answers. */
 let tenantId: string;
 beforeEach(async () => {
   app = await build();

@@ -12,7 +12,7 @@ import { useApps } from '../../support/use-apps.ts';
 
 const { build, database } = useApps();
 
-/** No other limit of a visitor is in the way. */
+/** Limits of a visitor that are too wide to matter here, and calls that Switchboard opens. */
 const WIDE = {
   CALL_MODE: 'brokered',
   WIDGET_SESSION_PER_MIN: '100000',
@@ -28,7 +28,7 @@ beforeEach(() => start());
 
 afterEach(clear);
 
-/** Two nodes with one database, one clock, one bus and one provider; the clock goes on where there was one. */
+/** Two nodes with one database, one clock, one bus and one provider. @param clock a clock to go on with */
 async function start(clock?: TestApp['clock']): Promise<void> {
   provider = new FakeBrokeredProvider();
   one = await build({ brokered: provider, env: WIDE, ...(clock && { clock }) });
@@ -41,7 +41,7 @@ async function clear(): Promise<void> {
   await database().run((sql) => sql`delete from journal where kind = 'fact'`);
 }
 
-/** Makes a budget of minutes that both nodes know. */
+/** Makes a budget of minutes and waits until both nodes know it. */
 async function make(minutes: number, changes: Partial<NewBudget> = {}): Promise<void> {
   const terms = { of: 'tenant', period: 'month', from: null, microDollars: null, tokens: null } as const;
   const usual = { warnAt: [50], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: one.clock.now() } as const;
@@ -66,7 +66,7 @@ async function keyOf() {
   return key;
 }
 
-/** Lets seconds pass as the service does, on the nodes that live. */
+/** Lets seconds pass as the service does, on the nodes that are alive. */
 async function pass(seconds: number, nodes: readonly TestApp[] = [one, other]): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     one.clock.advance(SECOND);
@@ -126,7 +126,7 @@ describe('A budget of minutes', () => {
     expect(await endOf(session)).toBe('quota_exceeded');
     const budget = { id: 'b', of: `key:${key.id}`, period: 'week', resetAt: '2030-01-07T00:00:00.000Z' };
     expect(await other.create(key)).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED', budget } });
-    // All sessions of the key end, also one that has no call yet.
+    // All sessions of the key end, including one that has no call yet.
     expect(await endOf(waiting)).toBe('quota_exceeded');
     const [found] = await one.service.stores.budgets.all();
     if (found === undefined) throw new Error('there is no budget');
@@ -232,7 +232,7 @@ describe('A budget of minutes', () => {
 });
 
 describe('Minutes', () => {
-  /** A call by what its user sees of it. */
+  /** A call as its visitor sees it. */
   interface Talk {
     readonly session: Opened;
     readonly fromMs: number;
@@ -240,10 +240,10 @@ describe('Minutes', () => {
   }
 
   const midnightMs = NOON + 12 * HOUR;
-  /** A node that dies is replaced within 12 seconds; until then nobody looks at its calls, but for others that count together with them. */
+  /** A dead node is replaced within 12 seconds; until then its own calls are not checked, only those that share a budget with them. */
   const TAKEN_SEC = 12;
 
-  /** What today's talks come to. */
+  /** How long today's talks have lasted in all, in milliseconds. */
   function sumOf(talks: readonly Talk[]): number {
     const now = one.clock.now();
     const sinceMs = now >= midnightMs ? midnightMs : 0;
@@ -256,7 +256,7 @@ describe('Minutes', () => {
       if (talk.untilMs === undefined && (await endOf(talk.session)) !== null) talk.untilMs = one.clock.now();
   }
 
-  /** Opens a call unless nothing is left, and then is refused. */
+  /** Opens a call, or is refused if no minutes are left. */
   async function tryOpen(app: TestApp, key: WidgetKey, limitMs: number, talks: Talk[]): Promise<void> {
     const before = sumOf(talks);
     const reply = await app.create(key);
@@ -267,7 +267,7 @@ describe('Minutes', () => {
     talks.push({ session, fromMs: one.clock.now(), untilMs: undefined });
   }
 
-  /** A second passes, after which nobody who talks has talked for too long. */
+  /** Lets a second pass, and checks that the talks have not gone on for too long. */
   async function passOne(living: readonly TestApp[], limitMs: number, talks: readonly Talk[]): Promise<void> {
     const live = talks.filter(({ untilMs }) => untilMs === undefined).length;
     await pass(1, living);

@@ -19,7 +19,7 @@ const report = (body: object, headers: Record<string, string> = {}): Promise<Rep
 
 const implausible = { status: 422, body: { code: 'USAGE_IMPLAUSIBLE' } };
 
-/** What is counted for a widget's user. */
+/** The usage that is counted for a widget's user. */
 async function totals(email: string): Promise<unknown> {
   return (await report({ email, tenantId: 'acme' }, service)).body['usage'];
 }
@@ -62,7 +62,7 @@ describe('With WIDGET_MAX_TOKENS_PER_MINUTE a client', () => {
     expect(await report({ ...ended, tokens: 2001 })).toMatchObject(implausible);
     expect((await report({ ...ended, tokens: 2000 })).status).toBe(200);
     app.clock.advance(30 * MINUTE);
-    // It went idle after five minutes and a second.
+    // The session went idle after five minutes and one second.
     expect(await report({ ...idle, tokens: 7001 })).toMatchObject(implausible);
     expect((await report({ ...idle, tokens: 7000 })).status).toBe(200);
   });

@@ -13,7 +13,7 @@ const step = fc.record({
   isRepeat: fc.boolean(),
 });
 
-/** What the database has of one subject: an entry adds to its session and to its day at once. */
+/** What the database holds for one subject: an entry adds to its session and to its day in one step. */
 class Entries {
   reads = 0;
   readonly #sums = new Map<string, UsageTotals>();
@@ -38,7 +38,7 @@ describe('What a session has used right after an entry', () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const entries = new Entries();
       const nodes = [new SessionSums(entries), new SessionSums(entries)];
-      // Days go on: an entry of the day before is counted by no node that has told of the next.
+      // Days only advance: once a node has counted an entry of the next day, no node counts one of the day before.
       const inOrder = steps.toSorted((one, other) => one.day - other.day);
       for (const { node, session, day: n, isRepeat, ...added } of inOrder) {
         const [sessionId, day = ''] = [`s:${session}`, DAYS[n]];
@@ -46,7 +46,7 @@ describe('What a session has used right after an entry', () => {
         const known = { day, totals, keyTotals: null, added: isRepeat ? null : added };
         const owner = { subject: 'somebody', tenantId: 'acme', keyId: null, sessionId };
         expect(await nodes[node]?.of(owner, day, known)).toEqual(entries.sumOf(sessionId));
-        // What is left to the session is asked right after it.
+        // The rest of the session's budget is looked up right after the entry.
         expect(await nodes[node]?.of(owner, day, known)).toEqual(entries.sumOf(sessionId));
       }
     });

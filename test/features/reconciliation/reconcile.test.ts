@@ -143,7 +143,7 @@ describe('The meter', () => {
             picoDollars,
             atMs: at + atMs,
           });
-          // What nobody heard is estimated, here too low or too high, and a client may tell of it.
+          // Usage that nobody heard is estimated (here wrongly), and a client may still report it.
           const gap = usageOf(one.id, 'subject', {
             key: `gap_${n}`,
             model,

@@ -3,7 +3,7 @@ import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
 import { verdictOf } from '../../../src/reconciliation/verdict.ts';
 import type { CountedDay, ReconciledState } from '../../../src/stores/reconciliations/contract.ts';
 
-/** A million of audio is worth 32 dollars. */
+/** A million audio tokens are worth 32 dollars. */
 const RATE = 32;
 const HUNDRED = 100_000_000;
 

@@ -6,7 +6,7 @@ import { CHUNK, type Purgeable, type Retention } from '../../../src/stores/reten
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2030, 5, 15, 12);
 
-/** What one round asked for, and how many rows of each kind it found over. */
+/** Runs one round. @param over how many rows of each kind are too old */
 function round(
   over: Partial<Record<Purgeable, number>> = {},
   days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0, webhooks: 30 },

@@ -37,7 +37,7 @@ beforeEach(async () => {
   deps = { secrets, acts, clock: new ManualClock(), sealer: sealerOf(randomBytes(32)) };
 });
 
-/** All that the database holds of secrets, as a dump would have it. */
+/** Everything that the database holds about secrets, as in a dump. */
 async function dumped(): Promise<string> {
   const rows = await database.run((sql) => sql`select *, encode(sealed, 'escape') as bytes from tenant_secret`);
   return JSON.stringify(rows);

@@ -43,7 +43,7 @@ afterEach(async () => {
 
 let named = 0;
 
-/** Spans of a trace of their own each. */
+/** Makes spans, each in a trace of its own. */
 function make(count: number): void {
   const tracer = createTracer((span) => exporter.add(span));
   for (let n = 0; n < count; n += 1) {

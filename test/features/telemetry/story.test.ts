@@ -19,7 +19,7 @@ async function follow(level: 'debug' | 'info') {
   return { app, linesOf };
 }
 
-/** Logs in by a code, as a browser does. */
+/** Logs in with a code, as a browser does. */
 async function logIn(app: TestApp, email: string): Promise<{ readonly cookie: string; readonly code: string }> {
   await app.post('/api/auth/otp/send', { email });
   await app.service.codes.settled();
@@ -76,7 +76,7 @@ describe('At LOG_LEVEL=debug the log tells', () => {
         to: 'ended',
       },
       { machine: 'otp-challenge', by: 'ISSUE', from: 'none', to: 'pending' },
-      // Opened together with the code's end, which is saved with it.
+      // The login opens together with the end of its code, in one save.
       { machine: 'auth-session', by: 'OPEN', from: 'none', to: 'active' },
       { machine: 'otp-challenge', by: 'REDEEM', from: 'pending', to: 'verified' },
       { machine: 'auth-session', by: 'DESTROY', from: 'active', to: 'destroyed' },

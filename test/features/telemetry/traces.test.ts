@@ -43,7 +43,7 @@ function traced(options: Omit<TestAppOptions, 'database'> = {}): Promise<TestApp
   return build({ ...options, env });
 }
 
-/** A second passes for what holds calls. */
+/** Lets a second pass for the node that holds the calls. */
 async function pass(app: TestApp): Promise<void> {
   app.clock.advance(SECOND);
   await app.service.heldCalls?.renewLease();
@@ -52,7 +52,7 @@ async function pass(app: TestApp): Promise<void> {
   await app.flush();
 }
 
-/** Lets pass what it takes until the session's call is over. */
+/** Lets seconds pass until the session's calls are closed. */
 async function closed(app: TestApp, sessionId: string): Promise<void> {
   for (let second = 0; second < 60; second += 1) {
     await pass(app);
@@ -61,7 +61,7 @@ async function closed(app: TestApp, sessionId: string): Promise<void> {
   throw new Error('the call is not over');
 }
 
-/** Lets pass what a trace waits for, and has what is due sent. */
+/** Lets the time pass for which a trace waits, and sends what is due. */
 async function send(app: TestApp, waitMs = 11 * SECOND): Promise<void> {
   await app.flush();
   await app.service.journalWriter.flush();
@@ -196,7 +196,7 @@ describe('The trace of a session', () => {
     expect((await exchange(one, session)).status).toBe(201);
     await one.flush();
     await one.service.journalWriter.flush();
-    // The one is gone: nothing of it runs any more.
+    // The first node is dead: from here on nothing of it runs.
     for (let second = 0; second < 15; second += 1) await pass(two);
     await end(two, session.id);
     await closed(two, session.id);

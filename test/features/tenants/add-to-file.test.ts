@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addTenantToFile, FileBusy, TenantExists, withTenant, WrongTenant } from '../../../src/tenants/add-to-file.ts';
 import { parseTenantsFile, TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 
-/** A file system that has none. */
+/** A file system without locks. */
 const noLock = (): Promise<undefined> => Promise.resolve(undefined);
 const acme = { id: 'acme', name: 'Acme', agents: ['support'] };
 
@@ -87,7 +87,7 @@ describe('Adding a tenant to the file', () => {
     expect(await tenantsIn()).toEqual(['acme']);
   });
 
-  // Only root can give a file to somebody else.
+  // Only root can give a file to another user.
   test.runIf(process.getuid?.() === 0)('leaves it to its owner, as who a server may run', async () => {
     await writeFile(file, '{"tenants":[]}', { mode: 0o600 });
     await chown(file, 12_345, 12_346);

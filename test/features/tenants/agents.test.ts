@@ -9,7 +9,7 @@ const guide = { id: 'guide', model: 'gpt-mini', voice: 'cedar', instructions: 'G
 const tenant = aTenant('acme', { agents: [guide, { id: 'plain' }] });
 const free = aKey('acme', 'free');
 const locked = aKey('acme', 'locked', { allowOverrides: false });
-/** What nobody says of the calls. */
+/** What holds for calls if nothing is set. */
 const calls = {
   behaviour: null,
   agentName: null,
@@ -19,7 +19,7 @@ const calls = {
   price: null,
   metadata: null,
 } as const;
-/** Of the definition of an agent. */
+/** The version of an agent's definition. */
 const agentVersion = expect.stringMatching(/^[0-9a-f]{12}$/) as unknown;
 const defaults = {
   agentId: null,

@@ -23,7 +23,7 @@ describe('The shipped tenants file', () => {
     ['http://127.0.0.1:8123/', ['http://127.0.0.1:8123', 'http://localhost:8123']],
     ['https://demo.example.com', ['https://demo.example.com', 'http://127.0.0.1:3000']],
   ])('works in development at %s', (publicUrl, expected) => {
-    // Both pages of the demo have a key for each address.
+    // Each of the demo's two pages has a key for each address.
     expect(origins(publicUrl)).toEqual([...expected, ...expected]);
   });
 
@@ -47,7 +47,7 @@ describe('The shipped tenants file', () => {
     ['development', 'http://localhost:8123', 'embedded', true],
     ['development', 'http://localhost:8123', 'postgres', true],
     ['development', 'https://voice.example.com', 'embedded', true],
-    // Production may come to use the same database, and could not tell the key from one that somebody means.
+    // Production may later use the same database, and could not tell this key from one that is meant for it.
     ['development', 'https://voice.example.com', 'postgres', false],
     ['test', 'https://voice.example.com', 'postgres', false],
   ] as const)('in %s at %s with an %s database goes into it: %4$s', (mode, publicUrl, database, goesIn) => {

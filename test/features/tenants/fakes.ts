@@ -28,13 +28,13 @@ export function aTenant(id: string, more: Partial<Tenant> = {}): Tenant {
   return { id, name: id, agents: [], admins: null, keys: [], ...more };
 }
 
-/** Tenants in a variable, with the contract's merge: adds and changes, never deletes, never undoes a revocation. */
+/** Tenants in memory, whose merge keeps the contract: it adds and changes, but never deletes and never undoes a revocation. */
 export class FakeTenants implements Tenants {
   tenants: Tenant[];
   isAway = false;
   mergeFault: Error | undefined;
   loads = 0;
-  /** What the last merge brought along. */
+  /** The tenants given to the last merge. */
   lastMerged: readonly Tenant[] = [];
 
   constructor(...tenants: Tenant[]) {
@@ -114,7 +114,7 @@ export class FakeTenants implements Tenants {
   }
 }
 
-/** There are none, and what a file has of them is taken in. */
+/** No budgets; a merge of a file's budgets is accepted and ignored. */
 export const noBudgets = { all: async () => [], merge: async () => undefined };
 
 /** A bus that also keeps what was published. */
@@ -142,7 +142,7 @@ export class FakeBus implements Bus {
   }
 }
 
-/** Keeps acts as flat rows, with their results once these are known. */
+/** Keeps acts as flat rows, and their results once they are known. */
 export class FakeActs implements ActLog {
   readonly rows: (ActInput & { result?: ActResult })[] = [];
   readonly #ids: string[] = [];
@@ -165,7 +165,7 @@ export class FakeActs implements ActLog {
   }
 }
 
-/** A callback that is waited for: `next()` resolves with the first call that was not taken yet. */
+/** A callback that tests can await: `next()` resolves with the first call that has not been taken yet. */
 export function recorder<T>(): {
   readonly call: (value: T) => void;
   readonly next: () => Promise<T>;

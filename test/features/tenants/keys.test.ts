@@ -203,7 +203,7 @@ describe('Issuing a key', () => {
     expect(refusal.error).toBe('limits.newVisitorSeconds: must be left out: calls are not heard here');
     const boss = { ...by, role: 'tenant_admin' } as const;
     const heard = { ...build(), rules: { ...rules, noBrokering: undefined, hearsCalls: true } };
-    // It makes a key safer: an admin may set it.
+    // This limit makes a key safer, so an admin may set it.
     expect(await issueKey({ ...request, limits }, boss, heard)).toMatchObject({ limits });
   });
 

@@ -15,7 +15,7 @@ const lookup = {
   say: 'One moment, I am looking.',
 };
 
-/** What the file says is wrong with the tool; empty for one that is right. */
+/** What the tenants file's parser finds wrong with the tool; empty if nothing. */
 function faultsOf(tool: object, agent: object = {}): string[] {
   const file = { tenants: [{ id: 'acme', agents: [{ id: 'support', tools: [tool], ...agent }] }] };
   try {

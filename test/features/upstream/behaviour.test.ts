@@ -10,7 +10,7 @@ import { mintRequest } from './mint-suite.ts';
 const voice = { output: { voice: 'marin' } };
 const heard = (input: object) => ({ audio: { ...voice, input } });
 
-/** What OpenAI's realtime API is told of each field, beside model, voice and tools. */
+/** What OpenAI's realtime API is told for each field, besides model, voice and tools. */
 const realtime: readonly (readonly [Behaviour, object])[] = [
   [{ greeting: true, wrapUp: true, tellAi: false }, {}],
   [{ silence: { askAfterSec: 30, say: 'Are you there?' } }, {}],

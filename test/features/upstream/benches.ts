@@ -46,7 +46,7 @@ const liveProviders: typeof realtimeProviders = {
 
 export const allProviders = { ...realtimeProviders, ...liveProviders };
 
-/** A provider against the stand-in, with time that tests turn. */
+/** A provider connected to the stand-in, with timers that tests advance. */
 export class StandInBench implements BrokeredBench {
   readonly standIn: TestProvider;
   readonly timers = new ManualTimers();
@@ -63,12 +63,12 @@ export class StandInBench implements BrokeredBench {
     this.provider = make({ standIn, timers: this.timers, timeoutMs });
   }
 
-  /** @param timeoutMs of requests over HTTP, which keep real time */
+  /** @param timeoutMs timeout of requests over HTTP, which run in real time */
   static async open(name: string, timeoutMs = 10_000): Promise<StandInBench> {
     return new StandInBench(await TestProvider.start(), name, timeoutMs);
   }
 
-  /** Another patience with the same stand-in: what is to be answered must not end by a short one. */
+  /** The same stand-in with another timeout: where an answer is expected, a short timeout must not end the request. */
   withTimeout(timeoutMs: number): StandInBench {
     return new StandInBench(this.standIn, this.#name, timeoutMs);
   }
@@ -82,7 +82,7 @@ export class StandInBench implements BrokeredBench {
     return this.standIn.lastCall;
   }
 
-  /** A call, and a sideband that hears it. */
+  /** Opens a call and a sideband that hears it. */
   async listen() {
     const call = await this.create();
     const heard = new Heard();

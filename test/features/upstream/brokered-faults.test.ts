@@ -12,7 +12,7 @@ let bench: StandInBench;
 
 afterEach(() => bench.close());
 
-/** Everything that a careless log call could print of it. */
+/** Everything that a careless log call could print about the fault. */
 function printed(fault: UpstreamFault): string {
   return [fault.stack, JSON.stringify(fault), JSON.stringify(fault.facts), String(fault.cause)].join('\n');
 }

@@ -3,7 +3,7 @@ import { CallOver, UpstreamFault } from '../../../src/upstream/contract.ts';
 import type { BrokeredProvider, CallRequest } from '../../../src/upstream/contract.ts';
 import { Heard } from './heard.ts';
 
-/** A provider and what its calls are opened with. */
+/** A provider, and an offer with which its calls are opened. */
 export interface BrokeredBench {
   readonly provider: BrokeredProvider;
   readonly offerSdp: string;
@@ -31,7 +31,7 @@ export async function faultOf(work: Promise<unknown>): Promise<UpstreamFault> {
   return outcome;
 }
 
-/** What every provider promises whose calls we create: run it for each. */
+/** What every provider promises whose calls Switchboard opens: run it for each. */
 export function describeBrokered(name: string, open: () => Promise<BrokeredBench>): void {
   describe(`Calls at ${name}`, () => {
     let bench: BrokeredBench;

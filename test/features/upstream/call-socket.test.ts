@@ -7,7 +7,7 @@ let bench: StandInBench;
 
 afterEach(() => bench.close());
 
-/** Says something that is heard on every kind of call, after all that was said before it. */
+/** Sends an event that is heard on every kind of call, after everything before it. */
 function markEnd(call: TestCall): void {
   call.emit({ type: 'error', error: { type: 'invalid_request_error', code: 'the_end', message: 'Said last.' } });
 }
@@ -71,7 +71,7 @@ describe.each(Object.keys(allProviders))('A connection to a call at %s', (name) 
   test('lets a flood of audio pass, unparsed', async () => {
     const { call, heard, troubles } = await listen();
     const before = heard.events.length;
-    // Parsed, they would be garbage.
+    // Parsing these frames would fail.
     for (let n = 0; n < 200; n += 1)
       call.emitRaw(`{"type":"session.output_audio.delta","delta":"${'A'.repeat(16_000)}`);
     call.emitRaw(`{"delta":"${'A'.repeat(16_000)}", broken, "type": "response.output_audio.delta"}`);

@@ -8,7 +8,7 @@ const loud = 20;
 const quiet = 90;
 
 describe('The speech detector', () => {
-  /** Feeds packets of a level, one every 20 ms. @returns the times at which an utterance began */
+  /** Feeds packets with these levels, one every 20 ms. @returns the times at which an utterance was detected */
   function feed(detector: SpeechDetector, fromMs: number, levels: readonly number[]): number[] {
     return levels.flatMap((level, i) => {
       const atMs = fromMs + i * PACKET_MS;

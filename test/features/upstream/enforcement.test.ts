@@ -21,14 +21,14 @@ const keys = {
 };
 const modes: readonly CallMode[] = ['direct', 'brokered'];
 
-/** All choices of UPSTREAM_PROVIDER, which an impossible one is told. */
+/** All choices for UPSTREAM_PROVIDER, taken from the message about an invalid one. */
 const names = (() => {
   const schema = variables.find(({ name }) => name === 'UPSTREAM_PROVIDER')?.schema;
   const message = schema?.safeParse('?').error?.issues[0]?.message ?? '';
   return message.replace('must be one of ', '').split(', ');
 })();
 
-/** The settings of a provider in a mode; undefined where the start refuses that. */
+/** The settings for a provider in a mode; undefined if the service would refuse to start with them. */
 function configOf(provider: string, mode: CallMode, more: NodeJS.ProcessEnv = {}): Config | undefined {
   try {
     const config = readConfig({ ...keys, UPSTREAM_PROVIDER: provider, CALL_MODE: mode, ...more });
@@ -78,7 +78,7 @@ function markdown(): string {
 }
 
 describe('What is enforced', () => {
-  // After a change of a provider, `npx vitest run test/features/upstream/enforcement.test.ts -u` writes it anew.
+  // After changing a provider, update the table with `npx vitest run test/features/upstream/enforcement.test.ts -u`.
   test('is told by the table of docs/providers.md, for each provider and mode', async () => {
     const file = fileURLToPath(new URL('../../../docs/providers.md', import.meta.url));
     const [before, rest = ''] = readFileSync(file, 'utf8').split('<!-- enforcement -->\n');

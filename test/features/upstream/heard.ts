@@ -3,7 +3,7 @@ import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
 type Type = UpstreamEvent['type'];
 export type EventOf<T extends Type> = Extract<UpstreamEvent, { type: T }>;
 
-/** Collects what a provider tells of a call. */
+/** Collects the events of a call that a provider reports. */
 export class Heard {
   readonly events: UpstreamEvent[] = [];
   readonly #waiting = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Heard {
     return this.events.filter((event): event is EventOf<T> => event.type === type);
   }
 
-  /** The event of a type, once there are so many. */
+  /** Waits for the event of a type: the first, or the `count`-th. */
   async next<T extends Type>(type: T, count = 1): Promise<EventOf<T>> {
     await this.until(() => this.of(type).length >= count);
     return this.of(type)[count - 1] as EventOf<T>;

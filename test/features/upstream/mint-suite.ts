@@ -18,14 +18,14 @@ export function mintRequest(changes: Partial<MintRequest> = {}): MintRequest {
   return { model: 'a-model', voice: 'Puck', tools: [], subjectHash: 'ab12', signal: noAbort(), ...changes };
 }
 
-/** Everything that a careless log call could print of it. */
+/** Everything that a careless log call could print about the fault. */
 function printed(fault: UpstreamFault): string {
   return [fault.stack, JSON.stringify(fault), JSON.stringify(fault.facts), String(fault.cause)].join('\n');
 }
 
 /**
- * What every provider promises whose calls are opened with a token alone: run it for each.
- * @param wrongKey what is known of a mint with a key that the provider does not take
+ * What every provider promises whose calls are opened with nothing but a token: run it for each.
+ * @param wrongKey the facts of a mint that fails because the provider rejects the key
  */
 export function describeMint(
   name: 'gemini' | 'assemblyai',

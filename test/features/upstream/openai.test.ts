@@ -32,7 +32,7 @@ async function faultOf(mint: Promise<unknown>): Promise<UpstreamFault> {
   return outcome;
 }
 
-/** Everything that a careless log call could print of it. */
+/** Everything that a careless log call could print about the fault. */
 function printed(fault: UpstreamFault): string {
   return [fault.stack, JSON.stringify(fault), JSON.stringify(fault.facts), String(fault.cause)].join('\n');
 }

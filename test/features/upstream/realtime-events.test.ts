@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 
-/** By the provider's own types, which its SDK brings along. */
+/** The events in the provider's own types, which come with its SDK. */
 function publishedEvents(): readonly string[] {
   const types = read('node_modules/openai/resources/realtime/realtime.d.ts');
   const [, union = ''] = /export type RealtimeServerEvent = ([^;]+);/.exec(types) ?? [];

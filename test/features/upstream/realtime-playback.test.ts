@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => bench.close());
 
-/** What is made of it, of who speaks and of what was cut off. */
+/** The events about who speaks and what was cut off. */
 const made = (): unknown[] =>
   heard.events.flatMap((event) => {
     if (event.type === 'speech') return [`${event.who} ${event.isOn ? 'speaks' : 'is silent'}`];

@@ -425,7 +425,7 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
       { type: 'conversation.item.delete', item_id: 'sb_2' },
       { type: 'conversation.item.delete', item_id: 'sb_2' },
     ]);
-    // What the system says is no caption.
+    // A system message is not a caption.
     expect(heard.of('transcript')).toEqual([
       { type: 'transcript', item: 'sb_1', who: 'visitor', text: 'Are you open?', isWhole: true },
     ]);
@@ -457,7 +457,7 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     sideband.commitInput();
     await heard.next('inputCommitted');
     await heard.next('itemAdded');
-    // By the page, or by the provider itself.
+    // A commit by the page, or by the provider itself, is not ours.
     call.inputMs = 900;
     call.fromPage({ type: 'input_audio_buffer.commit' });
     sideband.deleteItem('none');

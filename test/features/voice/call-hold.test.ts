@@ -12,7 +12,7 @@ const { build } = useApps();
 
 let openCall: ReturnType<typeof fakeCalls>;
 
-/** The default model is expected to cost 0.30 dollars a minute, which is what RESERVE_SEC holds back by default. */
+/** The default model is expected to cost 0.30 dollars a minute, which is what the default RESERVE_SEC holds back. */
 async function brokered(env: Record<string, string> = {}): Promise<TestApp> {
   const app = await build({ provider: new FakeProvider({ call: 'brokered' }), env: { CALL_MODE: 'brokered', ...env } });
   openCall = fakeCalls(app);
@@ -32,7 +32,7 @@ async function heldOf(app: TestApp, account: string): Promise<number> {
   return heldByOthers.microDollars;
 }
 
-/** A session with a call. */
+/** Opens a session with a call. */
 async function talk(app: TestApp, key: WidgetKey, body: object = {}): Promise<Opened> {
   const opened = await openBrokered(app, key, body);
   expect((await exchange(app, opened)).status).toBe(201);

@@ -17,11 +17,11 @@ const config = readConfig({ NODE_ENV: 'test', PUBLIC_URL: CONSOLE, UPSTREAM_PROV
 const TENANT_TOTALS = { sessionsPerMinute: 1000, concurrentSessions: 1000 };
 const names = CREATE_STEPS.map(({ name }) => name);
 
-/** How a step fails: before it did anything, or when its store had done it and the answer was lost. */
+/** How a step fails: before it did anything, or after its store did the work and the answer was lost. */
 const failures = ['refuses', 'is away before', 'is away after'] as const;
 type Failure = (typeof failures)[number];
 
-/** The parts of a create on the stores of a service, with both ways to open calls. */
+/** The deps of a create on a service's stores, in either call mode. */
 function depsOf({ service, live, provider, clock }: TestApp, callMode: CallMode): CreateDeps {
   return {
     ...service,
@@ -36,11 +36,11 @@ function depsOf({ service, live, provider, clock }: TestApp, callMode: CallMode)
   };
 }
 
-/** The steps with a failing one among them, and whose undo fails. */
+/** The steps, of which step `at` fails and the undo of step `badUndo` throws. */
 function failing(at: number, failure: Failure, badUndo: number): CreateStep[] {
   return CREATE_STEPS.map((step, n) => {
     if (n === badUndo) {
-      // It is given back all the same: only its caller does not hear so.
+      // The undo does its work; its caller only hears that it failed.
       return {
         ...step,
         async undo(...given: Parameters<NonNullable<CreateStep['undo']>>) {
@@ -61,14 +61,14 @@ function failing(at: number, failure: Failure, badUndo: number): CreateStep[] {
   });
 }
 
-/** What a create takes, of a visitor, of the key and of the tenant, as the stores tell it. */
+/** What a create takes from the visitor, the key and the tenant, according to the stores. */
 async function standing({ service, live, clock }: TestApp, key: WidgetKey, email: string): Promise<object> {
   const { counters, keySlots, history } = service.stores;
   const subject = service.subjects.widgetUser('acme', email);
   const at = clock.now();
   const counted = (account: string): Promise<number> => counters.read(`sessions:${account}`, MINUTE, at);
   const keyName = { tenantId: 'acme', keyId: key.id };
-  // The last slot of the key that there is: it is there only when no create holds one.
+  // Tries to take the only slot of the key: it is free only if no create holds one.
   const lastOfKey = await keySlots.take(keyName, 'probe', { key: 1 }, at + 1, at);
   await keySlots.free('probe');
   return {
@@ -80,7 +80,7 @@ async function standing({ service, live, clock }: TestApp, key: WidgetKey, email
   };
 }
 
-/** Every step of a create fails in every way on the stores of an engine, and all is as it was before. */
+/** Makes every step of a create fail in every way on the stores of an engine, and checks that nothing is left behind. */
 export function describeCreateFaults(build: () => Promise<TestApp>, modes: readonly CallMode[]): void {
   let app: TestApp;
   beforeAll(async () => {
@@ -91,7 +91,7 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
     await app.service.directory.reload();
   });
 
-  /** A new visitor of a new key, and a create of theirs by the steps that are given. */
+  /** A new visitor with a new key, and a create for them that runs the given steps. */
   async function visit(mode: CallMode) {
     const key = await app.key({ totals: { sessionsPerMinute: 1000, concurrentSessions: 1000 } });
     const email = somebody();
@@ -132,7 +132,7 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
 
   const cases = modes.flatMap((mode) =>
     names.flatMap((name, at) => {
-      // What comes before is the same, however calls are opened.
+      // The steps before the mint are the same in both call modes.
       if (mode !== modes[0] && at < names.indexOf('mint')) return [];
       const lastUndo = CREATE_STEPS.findLastIndex((step, n) => step.undo !== undefined && n < at);
       const cases = failures.map((failure) => ({ mode, name, at, failure, badUndo: -1 }));
@@ -144,7 +144,7 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
     test.each(cases.filter((one) => one.mode === mode))(
       'whose step "$name" $failure (bad undo: $badUndo) leaves all as it was',
       async ({ name, at, failure, badUndo }) => {
-        // The tenant's minute of the test before is over.
+        // Moves on to another minute than the test before, because the tenant's count is shared.
         app.clock.advance(MINUTE);
         const visitor = await visit(mode);
         const before = await visitor.standing();
@@ -152,16 +152,16 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
         expect(outcome).toBe(failure === 'refuses' ? `refused by ${name}` : `away at ${name}`);
         expect(faults).toHaveLength(badUndo === -1 ? 0 : 1);
         if (failure === 'is away after') {
-          // What a store did and could not tell is nobody's: it lapses by itself, and a session that nobody was told of is over by its clock.
+          // What a store did without answering belongs to nobody: it lapses by itself, and an unknown session is ended by its clock.
           for (const _ of ['idle', 'stale', 'abandoned']) {
             app.clock.advance(longestMs(config.voice));
             await app.sweep();
           }
         }
-        // A create that has asked the provider or has made a ticket has had its try, and stays counted in its minute.
+        // A create that has asked the provider or made a ticket has had its try, and stays counted in its minute.
         const isCounted = at > names.indexOf('mint') && failure !== 'is away after';
         expect(await visitor.standing()).toEqual({ ...before, ...(isCounted ? { minutes: [1, 1, 1] } : {}) });
-        // Its Idempotency-Key is free as well.
+        // Its Idempotency-Key is free again as well.
         expect(await visitor.create(CREATE_STEPS)).toEqual({ outcome: 'opened', faults: [] });
       },
     );

@@ -10,11 +10,11 @@ beforeEach(async () => {
   app = await build();
 });
 
-/** Limits that no test meets by chance. */
+/** Limits that no test reaches by chance. */
 const roomy = { concurrentSessions: 100, sessionsPerMinute: 100 };
 
 describe('A daily quota that is used up while the secret is minted', () => {
-  /** What a create is answered whose subject reports so many of 1000 tokens before the provider has answered, and the slots then taken. */
+  /** Creates a session whose subject reports `tokens` of its 1000 before the provider answers. @returns the answer, and the slots taken then */
   async function createDuringReport(tokens: number) {
     const key = await app.key({ limits: { ...roomy, dailyTokens: 1000 } });
     const other = await app.open(key);

@@ -14,7 +14,7 @@ beforeEach(async () => {
   app = await build();
 });
 
-/** Limits that no test meets by chance. */
+/** Limits that no test reaches by chance. */
 const roomy = { concurrentSessions: 100, sessionsPerMinute: 100 };
 
 function codes(replies: readonly { readonly status: number; readonly body: Readonly<Record<string, unknown>> }[]) {
@@ -85,7 +85,7 @@ describe('Sessions at once', () => {
   test('are counted again when the service has died without a word, but for no longer than a lease', async () => {
     const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
     await app.open(key);
-    // Nobody sweeps.
+    // No sweep runs.
     app.clock.advance(307 * SECOND);
     expect(codes([await app.create(key)])).toEqual(['opened']);
   });
@@ -190,14 +190,14 @@ describe('A failed mint', () => {
 });
 
 describe('A create that has asked the provider', () => {
-  /** A create whose caller hangs up when the provider has been asked. */
+  /** A create whose caller hangs up after the provider has been asked. */
   async function hungUp(key: WidgetKey): Promise<void> {
     const abort = new AbortController();
     const release = app.provider.hold();
     const asked = app.provider.requests.length;
     const [headers, body] = [{ origin: key.origin }, { widgetKey: key.key }];
     const lost = app.send({ method: 'POST', path: '/api/session', body, headers, signal: abort.signal });
-    // One that is refused asks nothing.
+    // A create that is refused never asks the provider.
     await Promise.race([lost, vi.waitFor(() => expect(app.provider.requests.length).toBeGreaterThan(asked))]);
     abort.abort();
     release();

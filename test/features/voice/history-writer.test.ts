@@ -5,7 +5,7 @@ import type { HistoryRow, SaveOutcome, VoiceHistory } from '../../../src/stores/
 import { HistoryWriter, type HistoryListener } from '../../../src/voice/history-writer.ts';
 import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
 
-/** A history that answers when the test says so. */
+/** A history that answers only when the test says so. */
 class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
   readonly saves: (readonly HistoryRow[])[] = [];
   isAway = false;
@@ -17,21 +17,21 @@ class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
     return new Promise((resolve) => this.#waiting.push(() => resolve({ ended: [] })));
   }
 
-  /** Sessions that ended before. */
+  /** Sessions that had already ended. */
   over: VoiceRecord[] = [];
 
   endedAmong(ids: readonly string[]): Promise<VoiceRecord[]> {
     return Promise.resolve(this.over.filter(({ id }) => ids.includes(id)));
   }
 
-  /** Answers the saves that wait, and lets those who asked go on. */
+  /** Answers the pending saves, and lets their callers continue. */
   async answer(): Promise<void> {
     for (const answer of this.#waiting.splice(0)) answer();
     await settle();
   }
 }
 
-/** Lets everything run that only waits for what is there already. */
+/** Runs everything that does not wait for an answer. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function writerOn(history: SlowHistory, listener: Partial<HistoryListener> = {}): HistoryWriter {
@@ -145,7 +145,7 @@ describe('The history writer', () => {
     const ended = [20, 21, 22].map((n) => play(record(n), defaults, [end(7)]).record);
     for (const one of ended) note(writer, one);
     const written = ended.map((one) => writer.saveOrWait(one));
-    // The transitions of a turn go when it ends.
+    // The transitions of one turn of the event loop are written when it ends.
     await settle();
     await history.answer();
     await Promise.all(written);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const codeOf = ({ status, body }: Reply) => (status === 200 ? 'opened' : body['code']);
 
-/** A create for a visitor whom nobody has heard of. */
+/** Creates a session for a visitor not seen before. */
 const stranger = (key: WidgetKey) => app.create(key, { email: somebody() });
 
 async function strangers(key: WidgetKey, times: number): Promise<unknown[]> {
@@ -29,7 +29,7 @@ function report(id: string, email: string, tokens: number, dollars = 0): Promise
   return app.post('/api/auth/usage', { sm_session_id: id, email, tokens, dollars });
 }
 
-/** Opens a session of a new visitor. */
+/** Opens a session for a new visitor. */
 async function visit(key: WidgetKey): Promise<{ id: string; email: string }> {
   const email = somebody();
   return { id: await app.open(key, { email }), email };

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 const anybody = (): boolean => true;
 
-/** Heartbeats every 45 seconds for so long. */
+/** Sends heartbeats every 45 seconds for `ms`. */
 async function keepAlive(id: string, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 45 * SECOND) {
     app.clock.advance(Math.min(45 * SECOND, ms - passedMs));
@@ -21,7 +21,7 @@ async function keepAlive(id: string, ms: number): Promise<void> {
   }
 }
 
-/** The record as the database has it after a flush. */
+/** The record in the database after a flush. */
 async function kept(id: string) {
   await app.flush();
   return app.service.stores.history.find(id);
@@ -128,7 +128,7 @@ describe('A sweep', () => {
     registry.recall = recall;
     const states = await Promise.all(ids.map(async (id) => app.sessions.find(id)));
     expect(states.map((record) => record?.settledAtMs === app.clock.now())).toEqual([true, false, true]);
-    // Its claim lapses, and then it is looked at again.
+    // Once its claim has lapsed, the next sweep looks at it again.
     app.clock.advance(5 * SECOND);
     expect(await app.sweep()).toBe(1);
   });

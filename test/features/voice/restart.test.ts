@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const anybody = (): boolean => true;
 
-/** The process is gone, with all that was only in its memory; another starts on the same database. */
+/** Ends the process, with everything that was only in its memory, and starts another on the same database. */
 async function restart(options: { env?: Record<string, string> } = {}): Promise<void> {
   await app.close();
   app = await build({ clock: app.clock, ...options });

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { ANSWERED, runSteps, type Step } from '../../../src/voice/create/step.ts';
 
-/** How a step goes: it takes something, takes nothing, has the reply, refuses, or throws. */
+/** How a step ends: it takes something, takes nothing, has the reply, refuses, or throws. */
 type Course = 'takes' | 'passes' | 'answers' | 'refuses' | 'throws';
 
 interface Plan {
   readonly course: Course;
-  /** Whether it answers at once, or a promise. */
+  /** Whether it answers synchronously or with a promise. */
   readonly isAtOnce: boolean;
   readonly undo: 'none' | 'works' | 'throws' | 'rejects';
 }
@@ -22,7 +22,7 @@ const plans = fc.array(
   { maxLength: 12 },
 );
 
-/** Steps that note what they do, each with its number. */
+/** Numbered steps that log what they do. */
 function stepsOf(all: readonly Plan[], log: string[]): Step<object, object>[] {
   return all.map(({ course, isAtOnce, undo }, n) => {
     const come = (): unknown => {
@@ -45,7 +45,7 @@ function stepsOf(all: readonly Plan[], log: string[]): Step<object, object>[] {
   });
 }
 
-/** What should be heard of steps, by their plans alone. */
+/** What running the steps should give, derived from their plans alone. */
 function expected(all: readonly Plan[]): {
   readonly log: string[];
   readonly faults: string[];

@@ -33,20 +33,20 @@ afterEach(async () => {
 
 const endpoints = () => app.service.webhooks.endpoints;
 
-/** An endpoint of `acme` at the receiver. */
+/** Adds an endpoint of `acme` that points to the receiver. */
 async function subscribe(types = ['session.started', 'session.ended'], server = receiver) {
   const made = await addWebhook({ tenantId: 'acme', url: `http://localhost:${server.port}/`, types }, by, endpoints());
   if (made instanceof Refusal) throw new Error(made.error);
   return made;
 }
 
-/** Sends all that is due, and all that becomes due by that. */
+/** Sends everything that is due, and everything that becomes due as a result. */
 async function send(on = app): Promise<void> {
   await on.service.webhooks.deliveries.tick();
   await on.service.webhooks.deliveries.settled();
 }
 
-/** What sends as the service does, by another way out. */
+/** Deliveries like those of the service, whose requests `answer` answers. */
 function deliveriesBy(answer: (request: OutboundRequest) => { readonly status: number }): Deliveries {
   const { webhooks, host } = endpoints();
   return new Deliveries({
@@ -63,7 +63,7 @@ function deliveriesBy(answer: (request: OutboundRequest) => { readonly status: n
   });
 }
 
-/** A session of `acme`. */
+/** Opens a session of `acme`. */
 const open = async (): Promise<string> => app.open(await app.key());
 
 const bodies = (server = receiver) =>
@@ -88,7 +88,7 @@ describe('A delivery', () => {
         .toSorted(),
     ).toEqual(['session.ended', 'session.started']);
     expect(new Set(bodies().map(({ data }) => data.ref))).toEqual(new Set([id.slice(0, 42)]));
-    // The receiver's library reads the time of the machine.
+    // The receiver's library reads the machine's clock.
     vi.useFakeTimers({ toFake: ['Date'], now: app.clock.now() });
     for (const { headers, body } of receiver.requests) {
       expect(headers).toMatchObject({
@@ -139,7 +139,7 @@ describe('A delivery', () => {
     await open();
     const waits: number[] = [];
     for (;;) {
-      // An endpoint that fails is probed when its own time comes as well.
+      // Resets the endpoint's state: otherwise the probing of a failing endpoint would decide when to try again.
       await app.service.stores.webhooks.save({ ...endpoint, version: 99 }, (await stateOf(endpoint.id))?.version ?? 0);
       await send();
       const [one] = await deliveriesTo(endpoint.id);
@@ -284,7 +284,7 @@ describe('A delivery', () => {
 });
 
 describe('An endpoint', () => {
-  /** So many failures, one after the other. */
+  /** Makes this many deliveries fail, one after the other. */
   async function fail(times: number): Promise<void> {
     receiver.mode = { status: 500, body: '' };
     for (let n = 0; n < times; n += 1) {
@@ -443,7 +443,7 @@ describe('A server that does not answer', () => {
     });
     await slow.tick();
     await slow.settled();
-    // Two at once, until 16 of the 30 seconds of their claims are over.
+    // Two are sent at once; then 16 of the 30 seconds of the claims are over.
     expect(sent).toBe(2);
     const left = (await deliveriesTo(endpoint.id)).filter(({ state }) => state === 'waiting');
     expect(left.map(({ nextAtMs, attempts }) => [nextAtMs, attempts])).toEqual(
@@ -453,7 +453,7 @@ describe('A server that does not answer', () => {
 });
 
 describe('A clock that is set', () => {
-  /** A node that is started when the clock was set, and all that it sends within a second of that. */
+  /** Starts a node whose clock is off by `ms`, and sends everything that is due within a second. */
   async function sendAfter(ms: number): Promise<void> {
     const clock = new ManualClock(app.clock.now() + ms);
     const next = await build({ env, clock });
@@ -579,7 +579,7 @@ describe('A clock that is set', () => {
           await deliveries.settled();
           return (await deliveriesTo(endpoint.id)).every(({ state }) => state === 'delivered');
         };
-        // All that may be waited for once the server answers: the longest delay of the tries that it can have failed.
+        // Passes the longest wait that can be left once the server answers: the delay after as many failed tries as there can be.
         for (let round = 0; round < 60 && !(await look()); round += 1) app.clock.advance(15 * MINUTE);
         expect(await deliveriesTo(endpoint.id)).toMatchObject(refs.map(() => ({ state: 'delivered' })));
         expect([...ids.keys()].toSorted()).toEqual(refs.toSorted());

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The first piece of code of a language, in a file. */
+/** Writes the document's first code block in a language to a file. @returns its path */
 function snippetFile(language: string, name: string): string {
   const [, code = ''] = new RegExp('```' + language + '\n(.*?)```', 's').exec(document) ?? [];
   const file = join(folder, name);
@@ -39,7 +39,7 @@ function snippetFile(language: string, name: string): string {
   return file;
 }
 
-/** Runs a receiver as it stands, until it says that it listens. @returns its address */
+/** Runs a receiver unchanged, and waits until it listens. @returns its address */
 async function run(program: string, file: string): Promise<string> {
   const port = await freePort();
   said = '';

@@ -25,14 +25,14 @@ afterEach(async () => {
     await database().run((sql) => sql`delete from ${sql(table)}`);
 });
 
-/** A node that mails by a real mail server. */
+/** A node that mails through a real mail server. */
 function node(beside?: TestApp): Promise<TestApp> {
   const from = mailSender.parse('Switchboard <no-reply@example.org>');
   const mailer = new SmtpMailer({ server: mailServer.parse(smtp.url), from, timeoutMs: 60_000 });
   return build({ env: STAFF, mailer, ...(beside && { clock: beside.clock, live: beside.live }) });
 }
 
-/** Makes a budget of ten dollars, of the tenant `globex`, whose admin is the boss. */
+/** Makes a budget of ten dollars for the tenant `globex`, whose admin is the boss. */
 async function make(changes: Partial<NewBudget> = {}): Promise<void> {
   const terms = {
     of: 'tenant',
@@ -124,7 +124,7 @@ describe('People', () => {
     await tick();
     const attempts = async () =>
       [...(await mailsTo('a@example.com')), ...(await mailsTo('b@example.com'))].map((row) => row.attempts);
-    // One finds out that it is away; the other waits for that.
+    // One mail finds that the server is away; the other waits for its outcome.
     expect((await attempts()).toSorted((a, b) => a - b)).toEqual([0, 1]);
     expect(await app.service.stores.counters.read('alert-mails:globex', HOUR, app.clock.now())).toBe(0);
     smtp.mode = 'ok';

@@ -1,4 +1,4 @@
-/** Lines as they stand on the wire. */
+/** Joins lines as they are sent on the wire. */
 export function sdp(...lines: readonly string[]): string {
   return lines.map((line) => `${line}\r\n`).join('');
 }
@@ -60,7 +60,7 @@ export const chromium = sdp(
   'a=max-message-size:262144',
 );
 
-/** Chromium with bundlePolicy max-bundle: what is bundled has no port of its own. */
+/** Chromium with bundlePolicy max-bundle: bundled parts have no port of their own. */
 const chromiumBundled = chromium
   .replace('m=application 9 ', 'm=application 0 ')
   .replace('a=mid:1\r\n', 'a=bundle-only\r\na=mid:1\r\n');
@@ -107,7 +107,7 @@ const firefox = sdp(
   'a=max-message-size:1073741823',
 );
 
-/** Safari: no data channel, before any candidate is gathered. */
+/** Safari: no data channel, and no candidates gathered yet. */
 export const safari = sdp(
   'v=0',
   'o=- 2186183242912738291 2 IN IP4 127.0.0.1',
@@ -131,7 +131,7 @@ export const safari = sdp(
   'a=rtpmap:102 ILBC/8000',
 );
 
-/** werift, as it answers; with its candidates in the description. */
+/** werift's answer, with its candidates in the description. */
 const werift = sdp(
   'v=0',
   'o=- 38514127 0 IN IP4 0.0.0.0',
@@ -168,7 +168,7 @@ const werift = sdp(
   'a=setup:active',
 );
 
-/** A provider's answer with a lite agent, as those on Pion write it. */
+/** A provider's answer with a lite agent, as providers built on Pion write it. */
 const pion = sdp(
   'v=0',
   'o=- 8215464839471838105 1764000000 IN IP4 0.0.0.0',

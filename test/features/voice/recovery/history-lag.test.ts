@@ -28,7 +28,7 @@ const sweep = (on = node): Promise<number> => closeDue(on.clock.now(), 500, 1500
 const row = (): VoiceRecord => node.history.rows.get(session.id) as VoiceRecord;
 const held = (on = node): VoiceRecord => on.seen(session).held as VoiceRecord;
 
-/** Another process on the same history: of what the first had in memory nothing is left. */
+/** Another process on the same history, after everything in the first one's memory is lost. */
 async function afterLoss(): Promise<RecoveryNode> {
   const next = new RecoveryNode(node);
   await restoreLost(next.sessions.recovery);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Outage, type OutageEvent, type OutageState } from '../../../../src/voice/recovery/outage.ts';
 
-/** Later than any doubt is remembered. */
+/** A time at which no doubt is remembered any more. */
 const LATE = 1_000_000;
 
 const ways: Readonly<Record<OutageState, readonly OutageEvent['type'][]>> = {
@@ -10,7 +10,7 @@ const ways: Readonly<Record<OutageState, readonly OutageEvent['type'][]>> = {
   away: ['SWEEP_FAILED'],
 };
 
-/** An outage to which these things happened at this time. */
+/** An outage after these events at this time. */
 function after(at: number, ...events: readonly OutageEvent['type'][]): Outage {
   const outage = new Outage(0);
   for (const type of events) outage.send({ type, at });

@@ -9,7 +9,7 @@ import { RecoveryNode } from './support.ts';
 const session = opened(NOON);
 const bystander = { ...session, id: `s:${'1'.repeat(32)}:${'A'.repeat(22)}`, subject: '1'.repeat(32) };
 const over = play(session, defaults, [end(NOON, 'closed_by_operator')]).record;
-/** Longer than any outage is remembered, and than a test takes. */
+/** Longer than any outage is remembered, and than any test takes. */
 const LONG_MS = 1_000_000;
 const anybody = (): boolean => true;
 

@@ -10,15 +10,15 @@ import { VoiceSessions } from '../../../../src/voice/sessions.ts';
 import { defaults } from '../../../machines/voice-session-support.ts';
 import { ManualClock, SECOND } from '../../../support/clock.ts';
 
-/** What a store does not do at present. */
+/** What a store refuses at the moment. */
 type Refusal = 'nothing' | 'writes' | 'everything';
 
-/** A history in memory, of which a part may be away. */
+/** A history in memory that can be away. */
 export class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
-  /** How many sessions each look-up was of. */
+  /** The number of sessions in each look-up. */
   readonly lookedUp: number[] = [];
   readonly rows = new Map<string, VoiceRecord>();
-  /** How many rows were changed. */
+  /** How many rows have been changed. */
   saved = 0;
   isAway = false;
 
@@ -62,22 +62,22 @@ export class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'sa
   }
 }
 
-/** One node on live stores and a history that are in memory, and away when the test says so. */
+/** A node whose live stores and history are in memory, and are away when the test says so. */
 export class RecoveryNode {
   readonly clock: ManualClock;
   readonly history: MemoryHistory;
-  /** The stores themselves, which are there also when nobody reaches them. */
+  /** The stores themselves, which work even while the node cannot reach them. */
   readonly stores: LiveStores;
-  /** As the node reaches them: what they do not do is rejected. */
+  /** The stores as the node reaches them: they reject what they refuse. */
   readonly live: LiveStores;
   readonly sessions: VoiceSessions;
-  /** What every node was told. */
+  /** What was published to all nodes. */
   readonly told: BusMessage[] = [];
   /** Silences of clients that were noted, in seconds. */
   readonly silences: unknown[] = [];
   refused: Refusal = 'nothing';
 
-  /** @param before whose history and clock this one has, and nothing else of it */
+  /** @param before a node from which this one takes over history and clock, and nothing else */
   constructor(before?: Pick<RecoveryNode, 'clock' | 'history'>) {
     this.clock = before?.clock ?? new ManualClock();
     this.history = before?.history ?? new MemoryHistory();
@@ -117,7 +117,7 @@ export class RecoveryNode {
     await this.stores.slots.renew(record.subject, record.id, Infinity);
   }
 
-  /** What the registry holds, who holds slots, and which ends were told. */
+  /** What the registry holds, how many slots are taken, and which ends were published. */
   seen({ id, subject }: VoiceRecord) {
     return {
       held: this.stores.registry.load(id) as VoiceRecord | undefined,
