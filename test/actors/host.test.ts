@@ -108,7 +108,7 @@ describe('The host', () => {
     const polished = await host.send('a', { type: 'POLISH' });
     expect(polished).toEqual({ record: { id: 'a', version: 2, isOn: true, pulls: 7 }, facts: [] });
     expect(store.asked).toEqual(['load a', 'save a false', 'load a']);
-    // What tells more must win.
+    // An event that tells more must win, and never does here.
     await expect(host.send('a', { type: 'PULL' })).rejects.toThrow(Unavailable);
   });
 
@@ -168,7 +168,7 @@ describe('The host', () => {
       reason: { message: expect.stringContaining('a guard that throws') },
     });
     expect(fine).toMatchObject({ status: 'fulfilled', value: { record: { pulls: 1 } } });
-    // A fault that nobody heard of would be thrown on the event loop by now, and fail the test run.
+    // By now an unhandled rejection would have been thrown on the event loop, and would fail the test run.
     await pause();
   });
 

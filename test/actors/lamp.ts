@@ -48,13 +48,13 @@ const lampMachine = setup({
   },
 });
 
-/** A store that takes its time, and tells what it was asked. */
+/** A store that answers later, and keeps what it was asked. */
 export class LampStore {
   readonly lamps = new Map<string, Lamp>();
   readonly asked: string[] = [];
-  /** Called before each save: somebody else's chance. */
+  /** Called before each save, so that a test can save something else first. */
   beforeSave: (lamp: Lamp) => void = () => undefined;
-  /** Work that is under way now, by id. */
+  /** How much work is in progress, by id. */
   readonly busy = new Map<string, number>();
   mostBusy = 0;
 

@@ -19,7 +19,7 @@ function follow(store: LampStore): { host: ReturnType<typeof hostOn>; told: Trac
 }
 
 describe('A tracer', () => {
-  // XState does not promise what it is read from (docs/decisions/0018): this fails when an update takes it away.
+  // XState does not promise the data that this reads (docs/decisions/0018): the test fails if an update removes it.
   test('tells each transition that a machine took, by which event and guard, and every guard that was asked', () => {
     const tracer = new Tracer(voiceSession);
     const actor = tracer.create();
@@ -128,7 +128,7 @@ describe('What a host tells of its actors', () => {
   });
 });
 
-/** All guards of a state and of those within it. */
+/** All guards of a state and of the states within it. */
 function guardsOf(config: object): unknown[] {
   return Object.entries(config).flatMap(([name, value]: [string, unknown]) => {
     if (name === 'guard') return [value];

@@ -23,7 +23,7 @@ afterEach(async () => {
   await standIn.close();
 });
 
-/** A browser whose call the provider ends when it goes. */
+/** A browser whose closing makes the provider end its call. */
 function openBrowser(): Promise<Browser> {
   let isClosed = false;
   return Promise.resolve({
@@ -157,7 +157,7 @@ describe('The canary', () => {
   });
 });
 
-/** A browser whose going nobody notices. */
+/** A browser whose closing goes unnoticed. */
 async function silent(): Promise<Browser> {
   return { ...(await openBrowser()), close: () => Promise.resolve() };
 }

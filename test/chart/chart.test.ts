@@ -18,7 +18,7 @@ const templates = readdirSync(join(chart, 'templates'), { recursive: true, encod
   .map((name) => read(`templates/${name}`))
   .join('\n');
 
-/** `npx vitest run test/chart -u` writes these files anew. */
+/** To update these files: `npx vitest run test/chart -u`. */
 describe('What is made from the chart or for it is current', () => {
   test('values.schema.json, from the table of variables', async () => {
     const text = `${JSON.stringify(valuesSchema(), null, 2)}\n`;
@@ -50,7 +50,7 @@ describe('The chart agrees with the service', () => {
   test('in the names of variables', () => {
     const named = [...templates.matchAll(/name: ([A-Z][A-Z_]+),|"variable" "(\w+)"|config\.([A-Z_]+)/g)];
     const used = new Set(named.map(([, ...groups]) => groups.find(Boolean) ?? ''));
-    // The test's script has two of its own.
+    // The chart's test script has two variables of its own.
     for (const own of ['SERVICE', 'OWN']) expect(used.delete(own)).toBe(true);
     expect(used).toContain('DATABASE_URL');
     expect([...used].filter((name) => !names.has(name))).toEqual([]);
@@ -95,7 +95,7 @@ describe.skipIf(reasonToSkipChart)(`The rendered chart ${reasonToSkipChart ?? ''
     HorizontalPodAutoscaler: 'autoscaling/v2',
     Job: 'batch/v1',
   };
-  /** Of other makers, without types. */
+  /** Kinds of other projects, for which there are no types. */
   const others = ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule'];
   const all = (values: Parameters<typeof render>[0]): Manifest[] => Object.values(render(values).objects).flat();
 
@@ -123,7 +123,7 @@ describe.skipIf(reasonToSkipChart)(`The rendered chart ${reasonToSkipChart ?? ''
     ]);
   });
 
-  /** What the compiler says of a file with these lines. */
+  /** The compiler's messages about a file with these lines. */
   function compile(lines: readonly string[]): string {
     const folder = mkdtempSync(join(inject('runDirectory'), 'manifests-'));
     writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'));

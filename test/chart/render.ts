@@ -9,7 +9,7 @@ import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 export const chart = fileURLToPath(new URL('../../charts/switchboard', import.meta.url));
 export const read = (file: string): string => readFileSync(join(chart, file), 'utf8');
 
-/** Where Debian has the sources of Go libraries. */
+/** Where Debian installs the sources of Go libraries. */
 const libraries = '/usr/share/gocode/src';
 
 function findGo(): string {
@@ -24,9 +24,9 @@ export type Values = Readonly<Record<string, unknown>>;
 export type Manifest = Readonly<{ apiVersion: string; kind: string; metadata: { name: string } } & Values>;
 
 export interface Rendered {
-  /** What was given, over what the chart has by itself. */
+  /** The given values merged over the chart's defaults. */
   readonly values: Values;
-  /** The texts, by the names of their templates. */
+  /** The rendered texts by the names of their templates. */
   readonly files: Readonly<Record<string, string>>;
   readonly objects: Readonly<Record<string, readonly Manifest[]>>;
 }
@@ -34,7 +34,7 @@ export interface Rendered {
 let renderer: string | undefined;
 let validate: ValidateFunction | undefined;
 
-/** Half a second of a processor, where the libraries are compiled already. */
+/** Builds the renderer: half a second of CPU time if the libraries are already compiled. */
 function build(): string {
   const built = join(inject('runDirectory'), `chart-renderer-${process.pid}`);
   const source = fileURLToPath(new URL('renderer/main.go', import.meta.url));
@@ -44,8 +44,8 @@ function build(): string {
 }
 
 /**
- * The chart with these values, as Helm renders it, but for their schema.
- * @throws Error with the message of a template that refuses them.
+ * The chart with these values as Helm renders it, except that the values are not checked against their schema.
+ * @throws Error with the message of a template that refuses the values
  */
 export function renderUnchecked(values: Values, release = 'switchboard'): Rendered {
   renderer ??= build();
@@ -57,7 +57,7 @@ export function renderUnchecked(values: Values, release = 'switchboard'): Render
   return JSON.parse(stdout) as Rendered;
 }
 
-/** What the chart's schema has against these values, which are complete; nothing where they are right. */
+/** What the chart's schema finds wrong with these values, which must be complete; empty if nothing. */
 export function faultsOf(values: Values): string[] {
   validate ??= new Ajv({ allErrors: true, allowUnionTypes: true }).compile(
     JSON.parse(read('values.schema.json')) as object,
@@ -70,7 +70,7 @@ export function faultsOf(values: Values): string[] {
   );
 }
 
-/** The chart with these values, as Helm renders it. @throws Error that says what is wrong with them. */
+/** The chart with these values as Helm renders it. @throws Error that says what is wrong with the values */
 export function render(values: Values, release?: string): Rendered {
   const rendered = renderUnchecked(values, release);
   const faults = faultsOf(rendered.values);

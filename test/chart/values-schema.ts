@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 
-/** Decided by the image, or by another value of the chart. */
+/** Variables that the image or another value of the chart decides. */
 const ofTheChart = new Set([
   'NODE_ENV',
   'HOST',
@@ -14,12 +14,12 @@ const ofTheChart = new Set([
   'REDIS_URL',
 ]);
 
-/** What `config` may hold: nothing that is all secret, and no address with a user, a password or a query. */
+/** The variables that `config` may hold: none that is wholly secret. Addresses must not contain a user, a password or a query. */
 export const configurable: readonly Variable[] = variables.filter(
   ({ name, secret }) => secret !== 'all' && !ofTheChart.has(name),
 );
 
-/** The text of a variable; in YAML it may be a number or a truth as well. */
+/** The value of a variable: text, which in YAML may also be written as a number or a boolean. */
 function settingOf({ schema, secret, meaning }: Variable): z.ZodType {
   const { pattern, enum: choices } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return z.any().meta({ description: meaning, ...formOf(pattern, choices, secret !== false) });
@@ -40,7 +40,7 @@ const port = z.int().min(1).max(65_535);
 const free = z.looseObject({});
 
 const values = z.strictObject({
-  /** Helm gives it to charts within other charts. */
+  /** Helm passes this to charts within other charts. */
   global: free.optional(),
   image: z.strictObject({
     repository: z.string().min(1),
@@ -94,7 +94,7 @@ const values = z.strictObject({
   dashboard: z.strictObject({ enabled: z.boolean(), labels }),
 });
 
-/** charts/switchboard/values.schema.json, by which Helm refuses values before it renders anything (JSON Schema, draft 7). */
+/** charts/switchboard/values.schema.json (JSON Schema, draft 7), against which Helm checks values before it renders anything. */
 export function valuesSchema(): object {
   return z.toJSONSchema(values, { target: 'draft-7', io: 'input' });
 }

@@ -5,7 +5,7 @@ import { everything, example } from './values.ts';
 
 type Change = (values: typeof example) => Values;
 
-/** The example with some other values. */
+/** The example with some values replaced. */
 const but = (more: Values): Values => ({ ...example, ...more });
 const withConfig = (config: Values): Values => but({ config: { ...example.config, ...config } });
 const textOf = (name: string, values: Values): string => render(values).files[name]?.trim() ?? '';
@@ -243,7 +243,7 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     const policy = textOf('networkpolicy.yaml', example);
     for (const namespace of ['ingress-nginx', 'monitoring'])
       expect(policy).toContain(`kubernetes.io/metadata.name: ${namespace}`);
-    // Names, PostgreSQL, Redis, mail, the provider: the ports of the examples in the table of variables.
+    // The ports of DNS, PostgreSQL, Redis, mail and the provider, as in the examples of the table of variables.
     for (const port of [53, 5432, 6379, 465, 587, 443]) expect(policy).toContain(`port: ${port}`);
     expect(policy).toContain('except: [10.0.0.0/8');
     expect(textOf('networkpolicy.yaml', but({ networkPolicy: { enabled: false } }))).toBe('');

@@ -1,6 +1,6 @@
 import type { Values } from './render.ts';
 
-/** charts/switchboard/example-values.yaml, of which a test says that it is the same. */
+/** The content of charts/switchboard/example-values.yaml; a test checks that they are the same. */
 export const example = {
   existingSecret: 'switchboard',
   tenants: { existingConfigMap: 'switchboard-tenants' },
@@ -8,7 +8,7 @@ export const example = {
   ingress: { enabled: true, tlsSecret: 'voice-example-com-tls' },
 } satisfies Values;
 
-/** All that the chart can make, at once. */
+/** Values for which the chart makes everything that it can. */
 export const everything = {
   ...example,
   image: { tag: '9.9.9', pullSecrets: [{ name: 'registry' }] },

@@ -34,7 +34,7 @@ describe('The language of an Accept-Language header', () => {
     ['*;q=0', 'en'],
     ['de-CH;q=0.2, de;q=0.8, fr;q=0.5', 'de'],
     [' ,, \tde\t;\tq=1.000 ,', 'de'],
-    // What is no range or no weight is as if it were left out.
+    // An invalid range or weight is ignored.
     ['de;q=2, fr;q=0.1', 'fr'],
     ['de;q=, fr;q=0.1', 'fr'],
     ['de;level=1, fr;q=0.1', 'fr'],

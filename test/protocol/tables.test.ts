@@ -6,7 +6,7 @@ import { ERROR_CODES, type Code } from '../../src/protocol/error-codes.ts';
 
 const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
 
-/** The rows of the table whose head begins with these columns, each as its cells. */
+/** The rows of the table whose heading starts with these columns, each as its cells. */
 function rowsUnder(...columns: readonly string[]): string[][] {
   const lines = contract.split('\n');
   const head = lines.findIndex((line) => line.startsWith(`| ${columns.join(' | ')} |`));

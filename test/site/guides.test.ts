@@ -21,7 +21,7 @@ beforeAll(async () => {
 const idsOf = (text: string): string[] => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 const linksOf = (text: string): string[] => [...text.matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, to = '']) => to);
 
-/** Whether an address within the documentation leads to a page and a place on it. */
+/** Whether an address within the documentation leads to an existing page, and to an existing place on it. */
 function leads(address: string, from: string): boolean {
   const { pathname, hash } = new URL(address, `http://localhost${from}`);
   const text = pages.get(pathname);

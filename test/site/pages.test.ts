@@ -30,14 +30,14 @@ function callAt(atMs: number, headers: Readonly<Record<string, string>> = {}): C
   };
 }
 
-/** What was sent, as text. */
+/** The body that was sent, as text. */
 function bodyOf(sent: Result): string | undefined {
   if (!('body' in sent && Buffer.isBuffer(sent.body))) return undefined;
   const isPacked = sent.headers?.some(([name]) => name === 'Content-Encoding');
   return (isPacked ? gunzipSync(sent.body) : sent.body).toString();
 }
 
-/** What is no part of the API: pages, and what they load. */
+/** Everything outside the API: pages, and the files that they load. */
 const files = (
   '/ /mark.svg /favicon.ico /robots.txt /llms.txt /share.png /demo /demo/demo.js /demo/demo.css /demo/config.json /demo/machines.json /widget.mjs ' +
   '/switchboard-widget.js /docs /docs/widget /docs/search.json /openapi.json /asyncapi.json /console /console/sessions /dev/mail /nothing ' +

@@ -35,7 +35,7 @@ describe('a body', () => {
     for (const sent of [['Content-Length: 9'], [chunked]]) {
       const client = await RawClient.sending(port, requestText('POST', `/${unfinished.length}`, sent));
       client.send(sent[0] === chunked ? '2\r\nab\r\n' : 'ab');
-      // Served after it, whatever it sent was read.
+      // This request is served later, so the server has read whatever was sent before it.
       await askGood(port);
       client.destroy();
       await expect.poll(() => unfinished.length, soon).toBeGreaterThan(Number(sent[0] === chunked));
@@ -70,7 +70,7 @@ describe('a body', () => {
   });
 
   it('that is too large and still being sent is read on, so that the reply is not lost to a reset', async () => {
-    // How long a slow machine takes to send must not decide: the rest is awaited until it is there, and not for a while.
+    // The speed of a slow machine must not decide: with fake timers the rest of the body is awaited without a time limit.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const length = 1_000_000;
     let arrived = (): void => {};

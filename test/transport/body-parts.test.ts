@@ -15,7 +15,7 @@ async function* listed(...parts: readonly string[]): AsyncGenerator<string> {
   yield* parts;
 }
 
-/** Parts without end, and what became of them. */
+/** Endless parts: how many were made, and whether they were closed. */
 function endless() {
   const made = { count: 0, isClosed: false };
   async function* parts(): AsyncGenerator<string> {
@@ -60,7 +60,7 @@ describe('a body that comes in parts', () => {
     const { port, faults, transport } = await serve(() => inParts(parts));
     const client = await RawClient.sending(port, get);
     client.socket.pause();
-    // Once the kernel takes no more it stays at one part.
+    // Once the kernel's buffers are full, the count stays the same.
     let before = -1;
     await expect
       .poll(
@@ -103,7 +103,7 @@ describe('a body that comes in parts', () => {
         if (read > 4 * size) resolve();
       });
     });
-    // The kernel holds some of it as well, on both sides.
+    // The kernel buffers some of it as well, on both sides.
     expect(made * size - read).toBeLessThan(8 * size);
     client.socket.destroy();
   });

@@ -5,7 +5,7 @@ import { closeServers, serve, text } from '../support/transport-server.ts';
 
 afterEach(closeServers);
 
-/** A handler whose reply to /wait comes when the test says so. */
+/** A handler whose reply to /wait comes when the test gives it. */
 function held(): { handle: () => Promise<HttpReply>; answer: (reply: HttpReply) => void } {
   let answer: (reply: HttpReply) => void = () => {};
   const reply = new Promise<HttpReply>((resolve) => {
@@ -51,7 +51,7 @@ describe('closing', () => {
   it('serves those that the kernel has connected and the process has not met yet', async () => {
     const { port, transport } = await serve(() => text(''));
     const clients = Array.from({ length: 20 }, () => RawClient.sending(port, requestText('GET', '/good')));
-    // A connection to this machine is complete when the call that makes it returns, which is a tick later.
+    // A connection to this machine is complete when the call that makes it returns, which is one tick later.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const closing = transport.close(5000);
     for (const client of await Promise.all(clients))
@@ -77,7 +77,7 @@ describe('closing', () => {
     const idle = await RawClient.connect(port);
     const used = await RawClient.sending(port, requestText('GET', '/good'));
     await used.reply();
-    // Longer than the test may take.
+    // Longer than the test's own time limit.
     await transport.close(600_000);
     await Promise.all([idle.closed, used.closed]);
   });

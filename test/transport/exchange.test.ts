@@ -12,7 +12,7 @@ import { CommonPeer } from '../../src/transport/request.ts';
 
 const ok: HttpReply = { status: 200, headers: [], body: '' };
 
-/** A response that, like the real one, throws when it is used after its end or an abort. */
+/** A response that, like the real one, throws if it is used after its end or an abort. */
 class FakeResponse implements NativeResponse {
   ends = 0;
   isGone = false;
@@ -94,7 +94,7 @@ describe('an exchange', () => {
           if (what === 'defect') exchange.fail(new Error('defect'));
           if (what === 'tick') await new Promise((done) => setImmediate(done));
           if (what === 'abort') {
-            // The library calls onAborted only for a request that is not answered.
+            // The library calls onAborted only for a request that has not been answered.
             if (res.ends > 0) continue;
             res.isGone = true;
             exchange.abort();

@@ -6,7 +6,7 @@ afterAll(closeServers);
 
 const hidden = requestText('GET', '/hidden');
 
-/** Sends the bytes, waits for the end of the connection, and tells what came back and which paths were handled. */
+/** Sends the bytes and waits for the connection's end. @returns what came back, and which paths were handled */
 async function attack(bytes: string): Promise<{ received: string; paths: string[] }> {
   const { port, requests } = await serve(() => text('handled'));
   const client = await RawClient.sending(port, bytes);
@@ -103,7 +103,7 @@ describe('requests sent in one go', () => {
     const { port, requests } = await serve((request) => text(request.path));
     const [greedy, other] = [await RawClient.connect(port), await RawClient.connect(port)];
     await askGood(port);
-    // Both are there when the server looks, and it looks at the connection that is older first.
+    // Both have arrived when the server looks, and it looks at the older connection first.
     greedy.send(requestText('GET', '/greedy').repeat(1300));
     other.send(requestText('GET', '/other'));
     expect((await other.reply()).body).toBe('/other');

@@ -182,7 +182,7 @@ describe('a request', () => {
   it('has an id that no other of this process has', async () => {
     const { port, requests } = await serve(() => text(''));
     const client = await RawClient.connect(port);
-    // More than the two digits at its end can tell apart.
+    // More requests than the two digits at the end of an id can tell apart.
     for (let sent = 0; sent < 1400; sent += 1) {
       client.send(requestText('GET', '/'));
       await client.reply();
@@ -209,7 +209,7 @@ describe('a reply', () => {
     expect(reply.headers['content-length']).toBe('12');
     expect(reply.headers['x-one']).toBe('1');
     client.send(requestText('GET', '/good'));
-    // The same connection goes on, and no byte of a body came before the second reply's head.
+    // The connection stays open, and no byte of a body precedes the second reply's head.
     expect((await client.reply()).head).toMatch(/^HTTP\/1\.1 200 OK/);
     client.destroy();
   });

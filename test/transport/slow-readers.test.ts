@@ -6,7 +6,7 @@ import { askGood, closeServers, serve, text } from '../support/transport-server.
 
 afterEach(closeServers);
 
-/** More than the kernel takes for a client that does not read. */
+/** More than the kernel buffers for a client that does not read. */
 const size = 16 * 1024 * 1024;
 const large = Buffer.alloc(size);
 for (let at = 0; at < size; at += 4) large.writeUInt32LE(at, at);
@@ -72,7 +72,7 @@ describe('small replies', () => {
     const { port, requests } = await serve(() => text('x'.repeat(8000)));
     const client = await RawClient.sending(port, requestText('GET', '/').repeat(asked));
     client.socket.pause();
-    // Without reading it learns by writing that the connection is gone.
+    // A client that does not read learns only by writing that the connection is gone.
     const ask = (): string | undefined => {
       client.send(requestText('GET', '/'));
       return client.brokenBy;

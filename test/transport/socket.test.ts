@@ -13,7 +13,7 @@ afterAll(closeServers);
 const path = '/socket';
 const switching: HttpReply = { status: 101, headers: [['X-Request-Id', 'r1']], body: '' };
 
-/** What became of one socket on the server. */
+/** What happened to one socket on the server. */
 class Echo implements SocketListener {
   readonly socket: Socket;
   readonly heard: string[] = [];
@@ -46,7 +46,7 @@ class Echo implements SocketListener {
 
 interface SocketServer extends TestServer {
   readonly url: string;
-  /** The listeners of all sockets there were. */
+  /** The listeners of all sockets so far. */
   readonly sockets: Echo[];
 }
 
@@ -401,12 +401,12 @@ describe('a socket', () => {
   });
 });
 
-// They wait for pings, and need not wait for each other.
+// These tests wait for pings, and need not wait for each other.
 describe.concurrent('a silent socket', () => {
   it('that does not answer pings is dead and is closed', async ({ expect: expectHere }) => {
     const { port, sockets } = await serveSockets(undefined, { endpoint: { idleTimeoutSec: 8 } });
     const dead = await RawSocket.open(port, path);
-    // What is sent to it is no sign of life.
+    // Messages to a socket are no sign that it is alive.
     const pushing = setInterval(() => sockets[0]?.socket.send('push'), 500);
     await expectHere.poll(() => sockets[0]?.closings).toBe(1);
     clearInterval(pushing);
@@ -431,7 +431,7 @@ describe('closing the server', () => {
   it('tells every socket to connect elsewhere and is done before the grace period ends', async () => {
     const { url, transport, sockets } = await serveSockets();
     const clients = await Promise.all(Array.from({ length: 50 }, () => SocketClient.open(url)));
-    // Longer than the test may take.
+    // Longer than the test's own time limit.
     await transport.close(600_000);
     const closings = await Promise.all(clients.map(({ closed }) => closed));
     expect(new Set(closings.map(({ code }) => code))).toEqual(new Set([1012]));
@@ -461,7 +461,7 @@ describe('closing the server', () => {
     const clients = await Promise.all(Array.from({ length: 5 }, () => SocketClient.open(url)));
     for (const client of clients) client.socket.close();
     await Promise.all(clients.map(({ closed }) => closed));
-    // Longer than the test may take.
+    // Longer than the test's own time limit.
     await transport.close(600_000);
   });
 });

@@ -5,7 +5,7 @@ import { realtimeQuestions } from './realtime-questions.ts';
 import { turnQuestions } from './turn-questions.ts';
 
 export interface CanaryOptions extends LabOptions {
-  /** Names of questions; undefined is all of them. */
+  /** Names of the questions to ask; undefined asks all of them. */
   readonly only?: readonly string[] | undefined;
   readonly say: (line: string) => void;
 }
@@ -15,7 +15,7 @@ export const BUDGET_MICRO_DOLLARS = 500_000;
 
 export const questions: readonly Question[] = [...realtimeQuestions, ...turnQuestions, ...liveQuestions];
 
-/** Asks one question after another; what one may cost is taken from the budget before it is asked. @returns a table, question and answer */
+/** Asks one question after another; a question's maximum cost is taken from the budget first. @returns the answers, also as a table */
 export async function runCanary(
   options: CanaryOptions,
 ): Promise<{ readonly answers: ReadonlyMap<string, string>; readonly text: string; readonly isClean: boolean }> {
@@ -61,7 +61,7 @@ function dollars(microDollars: number): string {
   return `$${(microDollars / 1_000_000).toFixed(3)}`;
 }
 
-/** Words of ours and the provider's codes only: its sentences may quote the key. */
+/** The answer in our own words and the provider's codes only, because the provider's sentences may quote the key. */
 async function answerOf(question: Question, lab: Lab): Promise<string> {
   try {
     return await question.ask(lab);

@@ -7,10 +7,10 @@ export interface HeardFrame {
   readonly atMs: number;
 }
 
-/** The live API sends the audio of both directions: it is let go. */
+/** The live API sends the audio of both directions, which is dropped. */
 const AUDIO = /_audio\.delta$/;
 
-/** One connection to a call, and all that was heard on it, but for audio. */
+/** One connection to a call, with everything heard on it except audio. */
 export class Ear {
   readonly heard: HeardFrame[] = [];
   /** The code with which the connection was closed; undefined while it is open. */
@@ -31,7 +31,7 @@ export class Ear {
       this.closeCode = code;
       this.#tell();
     });
-    // A refused connection is reported to whoever opened it, a broken one closes.
+    // A refused connection is reported to the caller who opened it, and a broken one closes.
     socket.on('error', () => undefined);
   }
 
@@ -43,7 +43,7 @@ export class Ear {
     this.#socket.close();
   }
 
-  /** The next frame of a wanted type; undefined when the connection closes first, or it does not come in time. */
+  /** The next frame of a wanted type; undefined if the connection closes first or the frame does not come in time. */
   async next(isWanted: (type: string) => boolean, ms: number): Promise<HeardFrame | undefined> {
     let found: HeardFrame | undefined;
     await this.#until(() => {
@@ -57,7 +57,7 @@ export class Ear {
     return found;
   }
 
-  /** Listens until the connection is closed, or for so long. @returns the types heard from here on, and how it ended */
+  /** Listens until the connection closes, or for `ms`. @returns the types heard from now on, and how it ended */
   async listen(ms: number): Promise<string> {
     const from = this.heard.length;
     await this.#until(() => this.closeCode !== undefined, ms);

@@ -8,18 +8,18 @@ import { Ear, type HeardFrame } from './ear.ts';
 
 export interface LabOptions {
   readonly apiKey: string;
-  /** With its path, such as `https://api.openai.com/v1`. */
+  /** Including the path, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   readonly liveModel: string;
   readonly openBrowser: () => Promise<Browser>;
-  /** How long is waited for what should come. */
+  /** How long to wait for what should come. */
   readonly patienceMs: number;
-  /** How long is listened for what may come. */
+  /** How long to listen for what may come. */
   readonly quietMs: number;
-  /** How long the live API has to tell its usage twice. */
+  /** How long to wait until the live API has reported usage twice. */
   readonly usageMs: number;
-  /** No further question is asked. */
+  /** Once aborted, no further question is asked. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -28,15 +28,15 @@ export interface LabCall {
   readonly id: string;
   readonly api: 'realtime' | 'live';
   readonly browser: Browser;
-  /** Whose call it is. */
+  /** The credential that opened the call. */
   readonly credential: string;
   /** Whether the media connection came up. */
   readonly isConnected: boolean;
-  /** What the provider said of the session when it made it. */
+  /** The session as the provider described it when it was created. */
   readonly session: Readonly<Record<string, unknown>>;
 }
 
-/** What the provider says against a request, in its own words for machines: `404 call_id_not_found`. */
+/** A refusal by the provider, in its own codes: `404 call_id_not_found`. */
 export class Refused extends Error {}
 
 const word = /^[\w.-]{1,64}$/;
@@ -54,14 +54,14 @@ const SAFETY = { 'openai-safety-identifier': 'switchboard-canary' };
 export class Lab {
   readonly options: LabOptions;
   readonly #open = new Set<LabCall>();
-  /** Sessions that are billed and cannot be ended, for nobody knows their ids. */
+  /** Sessions that are billed and cannot be ended, because their ids are unknown. */
   #lost = 0;
 
   constructor(options: LabOptions) {
     this.options = options;
   }
 
-  /** A call of the realtime API. @param credential the project key, or a client secret */
+  /** Opens a call of the realtime API. @param credential the project key, or a client secret */
   async call(credential = this.options.apiKey, isAnswered = true): Promise<LabCall> {
     const browser = await this.options.openBrowser();
     const session = { type: 'realtime', model: this.options.model };
@@ -109,7 +109,7 @@ export class Lab {
     return inShort(await this.#post(path, credential));
   }
 
-  /** A connection on which a call is heard. @throws Refused */
+  /** Opens a connection on which a call is heard. @throws Refused */
   attach({ id, api }: Pick<LabCall, 'id' | 'api'>, credential = this.options.apiKey): Promise<Ear> {
     const path = api === 'live' ? `/live/sessions/${id}/attach` : `/realtime?call_id=${id}`;
     const address = this.options.baseUrl.replace(/^http/, 'ws') + path;
@@ -131,7 +131,7 @@ export class Lab {
     });
   }
 
-  /** Attaches; in words whether that worked. */
+  /** Attaches, and says in words whether that worked. */
   async tryAttach(call: Pick<LabCall, 'id' | 'api'>, credential?: string): Promise<string> {
     try {
       (await this.attach(call, credential)).close();
@@ -142,7 +142,7 @@ export class Lab {
     }
   }
 
-  /** The next event of one of the types; undefined when it does not come in `patienceMs`. */
+  /** The next event of one of the types; undefined if none comes within `patienceMs`. */
   next(ear: Ear, ...types: string[]): Promise<HeardFrame | undefined> {
     return ear.next((type) => types.includes(type), this.options.patienceMs);
   }
@@ -153,14 +153,14 @@ export class Lab {
     });
   }
 
-  /** Ends all calls that were opened. @returns whether the provider said so of each */
+  /** Ends all calls that were opened. @returns whether the provider confirmed every end */
   async endAll(): Promise<boolean> {
     const ends = await Promise.all([...this.#open].map((call) => this.#end(call)));
     return ends.every(Boolean) && this.#lost === 0;
   }
 
   async #keep(call: Omit<LabCall, 'isConnected'>, answerSdp: string | undefined): Promise<LabCall> {
-    // It may be billed from now on, whatever becomes of the peer.
+    // From now on the call may be billed, whatever happens to the peer.
     const kept = { ...call, isConnected: false };
     this.#open.add(kept);
     if (answerSdp !== undefined) kept.isConnected = await call.browser.accept(answerSdp);
@@ -209,7 +209,7 @@ function refuseUnless(reply: PostReply): PostReply {
   return reply;
 }
 
-/** The provider's sentences may quote keys: its status and code only. */
+/** The provider's status and code only, because its sentences may quote keys. */
 function inShort({ status, text }: Pick<PostReply, 'status' | 'text'>): string {
   const { data } = errorReply.safeParse(parseJson(text));
   return data === undefined ? String(status) : `${status} ${data.error.code}`;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Question } from './question.ts';
 
-/** $0.05 a minute: 15 s are billed by opening, and an end may take 10 s more. */
+/** At $0.05 a minute: opening bills 15 s, and ending may take 10 s more. */
 const SHORT_CALL = 25_000;
-/** Somewhat more than two minutes. */
+/** A little more than two minutes. */
 const LONG_CALL = 150_000;
 
 const usage = z.object({ usage: z.object({ seconds: z.number() }) });

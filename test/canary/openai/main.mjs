@@ -1,4 +1,4 @@
-// Asks OpenAI what its documentation leaves open about calls, with a real key and for at most $0.50. No part of `npm run test:all`.
+// Asks OpenAI what its documentation leaves open about calls, with a real key and for at most $0.50. Not part of `npm run test:all`.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
@@ -13,7 +13,7 @@ Options:
   --live-model <name>   a model of the live API (gpt-live-1)
   --list                prints the questions and what each may cost, and asks nothing`;
 
-/** Prints a table of answers. Exits with 64 without a key, 1 when a call could not be ended. */
+/** Prints a table of answers. Exits with 64 if there is no key, and with 1 if a call could not be ended. */
 export async function run(args) {
   const { values } = parseArgs({
     args,

@@ -4,8 +4,8 @@ import type { Lab } from './lab.ts';
 export interface Question {
   readonly name: string;
   readonly asks: string;
-  /** What asking may cost at most. */
+  /** The most that asking may cost. */
   readonly microDollars: number;
-  /** @returns the answer, in words of ours and codes of the provider's; calls are ended by whoever asks */
+  /** @returns the answer in our own words and the provider's codes; the caller ends the calls */
   ask(lab: Lab): Promise<string>;
 }

@@ -2,7 +2,7 @@ import { readError } from '../../../src/upstream/call-frame.ts';
 import type { Ear, HeardFrame } from './ear.ts';
 import { Refused, type Lab, type LabCall } from './lab.ts';
 
-/** A call with a sideband that hears. @param max_output_tokens of each response @throws Refused */
+/** A call with a sideband that hears it. @param max_output_tokens the limit for each response @throws Refused */
 export async function readyCall(
   lab: Lab,
   max_output_tokens = 200,
@@ -13,14 +13,14 @@ export async function readyCall(
   return { call, ear };
 }
 
-/** @throws Refused when the provider does not confirm it */
+/** @throws Refused if the provider does not confirm the change */
 export async function updateSession(lab: Lab, ear: Ear, change: object): Promise<void> {
   ear.send({ type: 'session.update', session: { type: 'realtime', ...change } });
   const updated = await lab.next(ear, 'session.updated', 'error');
   if (updated?.frame.type !== 'session.updated') throw new Refused('no session.updated');
 }
 
-/** An event by its type, an error by its code. */
+/** Describes an event by its type, and an error by its code. */
 export function describeEvent(heard: HeardFrame | undefined): string {
   if (heard === undefined) return 'no answer';
   return heard.frame.type === 'error' ? `error ${readError(heard.frame).code}` : heard.frame.type;

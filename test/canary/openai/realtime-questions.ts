@@ -4,7 +4,7 @@ import { Refused, type Lab, type LabCall } from './lab.ts';
 import type { Question } from './question.ts';
 import { describeEvent, readyCall, updateSession } from './ready-call.ts';
 
-/** A call that says nothing costs nothing; a short response in text costs less than this. */
+/** A call in which nothing is said costs nothing; a short response in text costs less than this. */
 const ONE_RESPONSE = 10_000;
 const MAX_SIDEBANDS = 4;
 const PROBES = 6;
@@ -155,7 +155,7 @@ export const realtimeQuestions: readonly Question[] = [
   },
 ];
 
-/** Has the agent write much, as far as it may: text is the cheapest. */
+/** Makes the agent write as much as it may, in text because that is the cheapest. */
 function count(ear: Ear): void {
   ear.send({
     type: 'response.create',

@@ -3,21 +3,21 @@ import type { Lab, LabCall } from './lab.ts';
 import type { Question } from './question.ts';
 import { describeEvent, readyCall, updateSession } from './ready-call.ts';
 
-/** A short response in audio, which the provider may make although it should not. */
+/** For a short response in audio, which the provider may make although it should not. */
 const ONE_RESPONSE = 20_000;
-/** One of at most `LONG_TOKENS`. */
+/** For a response of at most `LONG_TOKENS`. */
 const LONG_RESPONSE = 40_000;
-/** Half a minute of audio: more than is played before it is interrupted. */
+/** Half a minute of audio, which is interrupted before all of it has been played. */
 const LONG_TOKENS = 600;
-/** What is said is more than the tenth of a second that a turn needs, and long enough to be taken for speech. */
+/** More than the tenth of a second that a turn needs, and long enough to count as speech. */
 const SPEECH_MS = 1000;
 
 const INTERRUPTED = ['conversation.item.truncated', 'output_audio_buffer.cleared', 'response.done'];
 
-/** The visitor makes noise, which is speech to a low threshold; no response is to come of it. */
+/** The visitor only makes noise, which passes for speech at a low threshold; it must cause no response. */
 const EASILY = { type: 'server_vad', threshold: 0.1, create_response: false, interrupt_response: true };
 
-/** What becomes of turns: of those that a client ends itself, and of those in which the visitor interrupts the agent. */
+/** What happens to turns that a client ends itself, and to turns in which the visitor interrupts the agent. */
 export const turnQuestions: readonly Question[] = [
   {
     name: 'push-to-talk',
@@ -27,7 +27,7 @@ export const turnQuestions: readonly Question[] = [
       const { call, ear } = await readyCall(lab);
       if (!call.isConnected) return NOT_CONNECTED;
       await updateSession(lab, ear, { audio: { input: { turn_detection: null } } });
-      // Both in one breath: the visitor's browser always sends something, if only silence.
+      // Clear and commit follow each other at once, because the visitor's browser always sends something, if only silence.
       ear.send({ type: 'input_audio_buffer.clear' });
       const ofNothing = await commit(lab, ear);
       await call.browser.speak(SPEECH_MS);
@@ -64,7 +64,7 @@ async function commit(lab: Lab, ear: Ear): Promise<string> {
   return describeEvent(await lab.next(ear, 'input_audio_buffer.committed', 'error'));
 }
 
-/** Has the agent say much, and interrupts it once it is heard. @returns what came of that, in its order */
+/** Makes the agent say much, and interrupts it once it is heard. @returns the resulting events in order */
 async function interruptBy(
   lab: Lab,
   turn_detection: object | null,

@@ -7,17 +7,17 @@ import type { Browser } from './browser.ts';
 const CONNECT_MS = 10_000;
 const FRAME_MS = 20;
 const SAMPLES_PER_FRAME = 960;
-/** A frame of Opus in which nobody speaks. */
+/** A silent Opus frame. */
 const silence = Buffer.from([0xf8, 0xff, 0xfe]);
-/** Bytes of one in which somebody does. */
+/** Size of a loud frame, in bytes. */
 const LOUD_BYTES = 120;
 
-/** A frame of Opus that no encoder made: it is decoded to loud noise. */
+/** An Opus frame that no encoder made: it decodes to loud noise. */
 function noise(): Buffer {
   return Buffer.concat([silence.subarray(0, 1), randomBytes(LOUD_BYTES)]);
 }
 
-/** A visitor without words: a WebRTC peer of this process that sends silence, and noise where it is to be heard. */
+/** A visitor without words: a WebRTC peer in this process that sends silence, and noise while it speaks. */
 export async function openBrowser(): Promise<Browser> {
   const peer = new RTCPeerConnection({
     iceServers: [],
@@ -26,7 +26,7 @@ export async function openBrowser(): Promise<Browser> {
   });
   const { sender } = peer.addTransceiver('audio', { direction: 'sendrecv' });
   const channel = peer.createDataChannel('oai-events');
-  // An empty list of servers still means a public one to it.
+  // To the library an empty list of servers still means a public one.
   for (const { connection } of peer.iceTransports) connection.stunServer = undefined;
   await peer.setLocalDescription(await peer.createOffer());
   let sent = 0;

@@ -56,7 +56,7 @@ describe('The examples of requests', () => {
   });
 
   test('in curl are read by a shell as they are', () => {
-    // One shell reads all: each is a function of its own.
+    // One shell checks all examples, each as a function.
     const functions = all.flatMap(({ kind, code, operationId }) =>
       kind === 'curl' ? [`${operationId}() {\n${code}\n}`] : [],
     );
@@ -68,7 +68,7 @@ describe('The examples of requests', () => {
   test('in JavaScript are modules without a mistake', () => {
     const directory = mkdtempSync(join(tmpdir(), 'switchboard-examples-'));
     try {
-      // One file: each is a function of its own.
+      // One file holds all examples, each as a function.
       const functions = all.flatMap(({ kind, code }) => {
         if (kind !== 'js') return [];
         const imported = code.replace(/^import \{ (\w+) \} from '([^']+)';/m, "const { $1 } = await import('$2');");

@@ -27,7 +27,7 @@ const entries = [...pages.values()].map(({ text }) => text.text).join('');
 const idsOf = (text: string): string[] => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 const operations = endpointsOf(openapi).map(({ operation }) => operation.operationId);
 
-/** The entry that an address leads to. */
+/** The entry with this id. */
 function entry(id: string): string {
   const from = entries.indexOf(`<article class="entry" id="${id}">`);
   expect(from, id).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ import { undescribed } from '../../../src/site/reference/undescribed.ts';
 
 const noFrames: AsyncApi = { channels: {}, operations: {}, components: { messages: {} } };
 
-/** What is said to be missing of an operation that replies with these fields. */
+/** The descriptions that are reported missing for an operation that replies with these fields. */
 function missingOf(shape: z.ZodRawShape, query?: z.ZodObject): string[] {
   const route = defineRoute({
     method: 'GET',
