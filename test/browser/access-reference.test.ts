@@ -25,7 +25,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
   const overflow = ({ page }: Visit): Promise<number> =>
     page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-  test('axe finds nothing on its first page nor on one of entries, and nothing scrolls sideways', async () => {
+  test('axe finds nothing wrong with its first page and a page of entries, and nothing scrolls sideways', async () => {
     const visit = await open({ viewport: phone });
     const { page } = visit;
     await page.goto(`${server.direct}/docs`);
@@ -47,7 +47,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     expect(visit.complaints).toEqual([]);
   });
 
-  test('the keyboard finds an entry of another page, empties the search, and chooses a language that is kept', async () => {
+  test('the keyboard alone finds an entry on another page, clears the search, and chooses a language that is remembered', async () => {
     const visit = await open({ viewport: { width: 1440, height: 900 } });
     const { page } = visit;
     await page.goto(`${server.direct}/docs/reference/pages`);
@@ -76,7 +76,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     expect(visit.complaints).toEqual([]);
   });
 
-  test('requests that change nothing are tried from the page: their status, headers and body are shown', async () => {
+  test('requests that change nothing can be tried from the page, which shows their status, headers and body', async () => {
     const visit = await open({ viewport: phone });
     const { page } = visit;
     await page.goto(`${server.direct}/docs/reference/health#getHealth`);
@@ -160,7 +160,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     expect(visit.complaints).toEqual([]);
   });
 
-  test('addresses lead to entries, also those of the reference before this one, and without scripts', async () => {
+  test('addresses lead to entries, including those of the former reference, even without scripts', async () => {
     const visit = await open({ viewport: phone });
     const { page } = visit;
     const top = (id: string) => page.evaluate<number>(`document.getElementById('${id}').getBoundingClientRect().top`);

@@ -29,7 +29,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     await server?.close();
   });
 
-  test('axe finds nothing on the demo page before, during and after a session', async () => {
+  test('axe finds nothing wrong with the demo page before, during and after a session', async () => {
     demo = await DemoPage.open(browser, server.direct);
     const { page } = demo.visit;
     await demo.sees('#visitor', 'You are');
@@ -79,7 +79,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     expect(await demo.overflow()).toBe(0);
   });
 
-  test('the keyboard alone starts a session, provokes it and ends it, and always shows where it is', async () => {
+  test('the keyboard alone starts a session, goes quiet, provokes a limit and ends the session, always with visible focus', async () => {
     demo = await DemoPage.open(browser, server.direct);
     const { keyboard } = demo.visit.page;
     const focused = (property: string): Promise<string> =>
@@ -111,7 +111,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     await demo.sees('#status', 'Ended.');
   });
 
-  test('axe finds nothing on the first page and on the development mailbox, and nothing scrolls sideways', async () => {
+  test('axe finds nothing wrong with the first page and the development mailbox, and nothing scrolls sideways', async () => {
     const visit = await Visit.begin(browser, [server.direct], { viewport: phone });
     for (const path of ['/', '/dev/mail']) {
       await visit.page.goto(`${server.direct}${path}`);

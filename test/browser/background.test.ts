@@ -72,7 +72,7 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
     expect(await status(tab)).toContain('Engaged');
   });
 
-  test('ends its session when it is left, although the browser keeps the page for the Back button', async () => {
+  test('ends its session when the visitor leaves it, although the browser keeps the page for the Back button', async () => {
     await serve();
     const tab = await startHidden();
     const { id } = await only();

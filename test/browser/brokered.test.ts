@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     await hearsItself();
   });
 
-  test('falls silent when its session is closed, though the page ignores that', async () => {
+  test('falls silent when its session is closed, even if the page ignores that', async () => {
     await create();
     await dial('call', 'reply.client_secret.value');
     await hearsItself();
@@ -104,7 +104,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     await fallsSilent();
   });
 
-  test('falls silent when an operator ends its session, though the page has no socket to hear of it', async () => {
+  test('falls silent when an operator ends its session, even if the page has no socket to hear of it', async () => {
     await create();
     await dial('call', 'reply.client_secret.value');
     await hearsItself();
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     await fallsSilent();
   });
 
-  test('is followed by another by a ticket, which ends the former', async () => {
+  test('ends when the page opens another with a new ticket', async () => {
     await create();
     await dial('call', 'reply.client_secret.value');
     await hearsItself();
@@ -125,7 +125,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     await hearsItself('second');
   });
 
-  test('opens once by its ticket', async () => {
+  test('opens only once with its ticket', async () => {
     await create();
     await dial('call', 'reply.client_secret.value');
     await dial('second', 'reply.client_secret.value');
@@ -156,7 +156,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     }, soon);
   });
 
-  test('falls silent when the server is shut down, which does not wait for it', async () => {
+  test('falls silent when the server shuts down, and does not delay the shutdown', async () => {
     await create();
     await dial('call', 'reply.client_secret.value');
     await hearsItself();

@@ -94,7 +94,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     expect(await microphones()).toEqual(['live']);
   });
 
-  test('is begun by the agent that greets: the page asks for it, and only the agent knows the words', async () => {
+  test('starts with the agent’s greeting, which the page asks for without knowing its words', async () => {
     await call(`agentId: 'greeter'`);
     expect(await inPage('session.agent.greets')).toBe(true);
     await vi.waitFor(async () => expect(await provider.told).toEqual([{ type: 'response.create' }]), soon);
@@ -103,7 +103,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     await inPage('session.end()');
   });
 
-  test('that the provider ends is lost, and gives the microphone back, while the session goes on', async () => {
+  test('is lost when the provider ends it: the microphone is released and the session goes on', async () => {
     await call();
     await provider.hangUp();
     await hears(['connecting', 'connected', 'lost CALL_LOST']);
@@ -112,7 +112,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     expect(await inPage('session.state')).toBe('engaged');
   });
 
-  test('whose other side falls silent is waited for, then lost, and gives the microphone back', async () => {
+  test('waits when the other side falls silent, then is lost and releases the microphone', async () => {
     await visit.page.clock.install();
     await call();
     await provider.crash();
@@ -122,7 +122,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     expect(await microphones()).toEqual(['ended']);
   });
 
-  test('is lost when the visitor takes the permission for the microphone back', async () => {
+  test('is lost when the visitor revokes the permission for the microphone', async () => {
     await finish();
     const asking = await openBrowser('asking');
     await begin(asking);
@@ -134,7 +134,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     await asking.close();
   });
 
-  test('can be followed by another of the same session', async () => {
+  test('can be followed by another in the same session', async () => {
     await call();
     await provider.hangUp();
     await hears(['connecting', 'connected', 'lost CALL_LOST']);
@@ -166,7 +166,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
         })`),
     ],
     ['a listener throws', () => inPage("session.on('ended', () => null()); session.end()")],
-  ])('gives the microphone back when %s', async (_way, leave) => {
+  ])('releases the microphone when %s', async (_way, leave) => {
     await call();
     await leave();
     await vi.waitFor(async () => expect(await microphones()).toEqual(['ended']), soon);
@@ -174,7 +174,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     visit.complaints.length = 0;
   });
 
-  test('gives the microphone back when the visitor leaves the page', async () => {
+  test('releases the microphone when the visitor leaves the page', async () => {
     await call();
     await inPage("addEventListener('pagehide', () => sessionStorage.setItem('left', microphones[0].readyState))");
     await visit.page.goto(`${host.origin}/elsewhere`);
@@ -184,7 +184,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   test.each([
     ['is refused', { status: 401, body: 'no' }, 'PROVIDER_REFUSED'],
     ['is answered with nonsense', { status: 201, body: 'no SDP' }, 'PROVIDER_REFUSED'],
-  ])('gives the microphone back when it %s', async (_how, refusal, code) => {
+  ])('releases the microphone when it %s', async (_how, refusal, code) => {
     provider.refusal = refusal;
     await connect();
     expect(await inPage('session.connectAudio().catch(({ code }) => code)')).toBe(code);
@@ -192,14 +192,14 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     expect(await microphones()).toEqual(['ended']);
   });
 
-  test('gives the microphone back when the browser makes no peers', async () => {
+  test('releases the microphone when the browser cannot make a peer connection', async () => {
     await connect();
     await inPage("globalThis.RTCPeerConnection = class { constructor() { throw new Error('by policy'); } }");
     expect(await inPage('session.connectAudio().catch(({ code }) => code)')).toBe('PROVIDER_REFUSED');
     expect(await microphones()).toEqual(['ended']);
   });
 
-  test('is not made for a session that ends meanwhile', async () => {
+  test('is not opened if the session ends meanwhile', async () => {
     await connect();
     const late = inPage('Promise.all([session.connectAudio().catch(({ code }) => code), session.end()])');
     expect(await late).toEqual(['SESSION_DURATION_EXCEEDED', undefined]);
@@ -208,7 +208,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     await hears(['ended closed_by_client']);
   });
 
-  test('is given up when the session ends while the provider is asked', async () => {
+  test('is given up if the session ends while the provider is being asked', async () => {
     provider.refusal = 'silence';
     await connect();
     await inPage('void session.connectAudio().catch(({ code }) => heard.push(code))');
@@ -218,7 +218,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     expect(await microphones()).toEqual(['ended']);
   });
 
-  test('gives the microphone back when there is no session to call for', async () => {
+  test('releases the microphone when there is no session', async () => {
     const connecting = `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: 'w_unknown', audio: true })`;
     expect(await inPage(`${connecting}.catch(({ code }) => code)`)).toBe('INVALID_WIDGET_KEY');
     expect(await microphones()).toEqual(['ended']);

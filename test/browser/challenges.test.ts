@@ -65,7 +65,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that is challenged 
 
   const creates = (): number => page.visit.requests.filter((request) => request === 'POST /api/session').length;
 
-  test('loads the provider’s script only then, solves, and repeats the create once', async () => {
+  test('loads the provider’s script only when challenged, solves the challenge, and repeats the create once', async () => {
     const asked = await open(true);
     const scripts = (): string[] => page.visit.requests.filter((request) => /challenge|turnstile/.test(request));
     await page.button('Talk to us').click();
@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that is challenged 
     expect(site.world.printed()).not.toContain(verify.secret);
   });
 
-  test('says what the server said where the challenge is not solved, and asks no further', async () => {
+  test('shows the server’s message if the challenge is not solved, and does not ask again', async () => {
     await open(false);
     await page.button('Talk to us').click();
     await page.button('Start a conversation').click();
@@ -104,7 +104,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that is challenged 
     expect(creates()).toBe(1);
   });
 
-  test('says the same where the page’s policy forbids the provider’s script', async () => {
+  test('shows the same message if the page’s policy forbids the provider’s script', async () => {
     page = await ElementPage.open(browser, site, '<p>Not yet</p>');
     await page.goto(site, policyOf(site, '') + site.script + site.tag());
     await page.button('Talk to us').click();
@@ -137,7 +137,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that has a proof of
   test.each([
     ['in a worker', ' blob:', false],
     ['by itself where the page’s policy allows no worker', '', true],
-  ])('does it %s, and asks nobody but Switchboard', async (_, worker, complains) => {
+  ])('solves it %s, and contacts nobody but Switchboard', async (_, worker, complains) => {
     page = await ElementPage.open(browser, site, policyOf(site, '', worker) + site.script + site.tag());
     const workers: unknown[] = [];
     page.visit.page.on('worker', (started) => workers.push(started));

@@ -38,7 +38,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await server?.close();
   });
 
-  test('axe finds nothing on any page or dialog', async () => {
+  test('axe finds nothing wrong with any page or dialog', async () => {
     here = await ConsolePage.open(browser, server, '/console/login');
     const { page } = here;
     const isClean = async (inside?: string): Promise<void> => expect(await violations(page, { inside })).toEqual([]);
@@ -105,7 +105,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     expect(await here.overflow()).toEqual([0, 0]);
   });
 
-  test('keys alone go to the list, to a session, through its events and back', async () => {
+  test('the keyboard alone goes to the list, to a session, through its events and back', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     const { keyboard } = here.page;
     await here.sees('Live by tenant');
@@ -133,7 +133,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.isAt('/console/sessions');
   });
 
-  test('the palette goes to a page, and finds a session by the id that was pasted', async () => {
+  test('the palette goes to a page, and finds a session by a pasted id', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     const { keyboard } = here.page;
     await here.sees('Live by tenant');
@@ -152,7 +152,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.isAt(`/console/sessions/${ref}`);
   });
 
-  test('the palette stays open for who opens it as soon as a page is left', async () => {
+  test('the palette stays open when it is opened the moment a new page is drawn', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Live by tenant');
     // Opens the palette the moment the new page is drawn, before the work that waits for its first frame.
@@ -173,7 +173,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     expect(await here.page.locator('dialog[open]').count()).toBe(1);
   });
 
-  test('keys without Ctrl can be switched off, and stay off', async () => {
+  test('shortcuts without Ctrl can be switched off, and stay off', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     const { keyboard } = here.page;
     await here.sees('Live by tenant');

@@ -20,7 +20,7 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await server?.close();
   });
 
-  test('says of when it is, keeps what it showed, and follows again by itself', async () => {
+  test('says how old its data are, keeps showing them, and resumes by itself', async () => {
     const ref = refOf(await createSession(server));
     const here = await ConsolePage.enter(browser, server, '/console/sessions');
     await here.row(ref).waitFor();
@@ -39,7 +39,7 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await here.leave();
   });
 
-  test('ends 1,200 sessions in parts, and no more of them once it is stopped or closed', async () => {
+  test('ends 1,200 sessions in parts, and stops when the operator stops it or closes the dialog', async () => {
     const here = await ConsolePage.enter(browser, server, '/console/sessions?tenantId=crowd');
     const { page } = here;
     const ask = async (): Promise<void> => {
@@ -72,7 +72,7 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await here.leave();
   });
 
-  test('says since when the database is away, and lists the processes meanwhile', async ({ skip }) => {
+  test('says since when the database is away, and still lists the processes', async ({ skip }) => {
     const here = await ConsolePage.enter(browser, server, '/console/nodes');
     await here.sees(/database [\d.]+ m?s/, '.table tbody tr');
     if (!(await server.loseDatabase())) skip('the embedded database cannot be taken away');

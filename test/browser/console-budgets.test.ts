@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await here.page.setViewportSize({ width: 1280, height: 720 });
   }
 
-  test('an admin makes one by the keyboard, raises it once it is used up, and deletes it', async () => {
+  test('an admin creates one with the keyboard, raises it once it is used up, and deletes it', async () => {
     here = await ConsolePage.enter(browser, server, '/console', { email: BOSS });
     await here.sees('Overview', 'h1');
     const { page } = here;
@@ -121,7 +121,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await here.sees('no longer needed', 'tbody');
   });
 
-  test('a viewer sees all of them, and is offered no change', async () => {
+  test('a viewer sees all of them but cannot change any', async () => {
     here = await ConsolePage.enter(browser, server, '/console/budgets', { email: 'vera@view.example' });
     await here.sees('the whole installation', '#main');
     await here.sees('of-file', '#main');
@@ -131,7 +131,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await picture('viewer');
   });
 
-  test('what a budget would have refused is asked before it is made, by the keyboard', async () => {
+  test('before a budget is created, the keyboard can ask what it would have refused', async () => {
     here = await ConsolePage.enter(browser, server, '/console/budgets');
     await here.page.getByRole('link', { name: 'What if' }).press('Enter');
     await here.isAt('/console/what-if?what=budget.dollars');

@@ -100,7 +100,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     expect(reply.status, await reply.text()).toBe(200);
   }
 
-  test('lead from the list to one of them, its session and back, and cost what they cost by now', async () => {
+  test('lead from the list to a call, to its session and back, and show what they have cost so far', async () => {
     const { session, ref, call } = await talk();
     here = await ConsolePage.enter(browser, server, '/console');
     await here.page.locator('.rail').getByRole('link', { name: 'Calls' }).click();
@@ -128,7 +128,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await here.row(ref).filter({ hasText: 'closed' }).waitFor();
   });
 
-  test('are filtered by the address, and one that leaves the filter is dimmed where it was', async () => {
+  test('are filtered by the page’s address, and a call that no longer matches is dimmed in its place', async () => {
     const [first, second] = [await talk(), await talk()];
     here = await ConsolePage.enter(browser, server, '/console/calls');
     await here.row(first.ref).waitFor();
@@ -149,7 +149,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await end(second.session);
   });
 
-  test('whose hang-up fails are marked once that is for long, and lead there from what stands out', async () => {
+  test('are marked when their hang-up has failed for long, and the overview links to them', async () => {
     const { session, ref } = await talk();
     provider.calls.hangupMode = 'broken';
     await end(session);
@@ -168,7 +168,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     provider.calls.hangupMode = 'ok';
   });
 
-  test('are shown at the address under their session too, and one that is not there says so', async () => {
+  test('have an address under their session as well, and an unknown call is reported as such', async () => {
     const { session, ref } = await talk();
     here = await ConsolePage.enter(browser, server, `/console/sessions/${session}/calls/${ref}`);
     await here.sees('Still open', '.why');
@@ -179,7 +179,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await end(session);
   });
 
-  test('take what an operator whispers by the keys, and it is said what becomes of it', async () => {
+  test('take an operator’s whisper by the keyboard, and the page says what became of it', async () => {
     const { session, call } = await talk(await lockedKey());
     here = await ConsolePage.enter(browser, server, `/console/sessions/${session}`);
     const field = here.page.getByLabel('For the agent alone');
@@ -210,7 +210,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await here.sees('whispered to an agent');
   });
 
-  test('axe finds nothing on one, and no window is too narrow for it', async () => {
+  test('have a page that axe finds nothing wrong with, and that fits every window', async () => {
     const { session, ref } = await talk();
     here = await ConsolePage.enter(browser, server, `/console/calls/${ref}`);
     await here.sees('Still open', '.why');

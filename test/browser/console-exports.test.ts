@@ -52,7 +52,7 @@ describe.skipIf(skipped !== undefined)(`Exports from the console ${skipped ?? ''
     return { file: loaded.suggestedFilename(), text: await readAll(await loaded.createReadStream()) };
   }
 
-  test('are the sessions that the filter finds', async () => {
+  test('contain the sessions that the filter finds', async () => {
     const ref = await used();
     here = await ConsolePage.enter(browser, server, '/console/sessions?tenantId=demo');
     await here.row(ref).waitFor();
@@ -66,13 +66,13 @@ describe.skipIf(skipped !== undefined)(`Exports from the console ${skipped ?? ''
     expect(await here.overflow()).toEqual([0, 0]);
   });
 
-  test('are not offered for what an export cannot be asked', async () => {
+  test('are not offered for filters that exports do not support', async () => {
     here = await ConsolePage.enter(browser, server, '/console/sessions?endingWithinSec=600');
     await here.page.getByRole('heading', { name: 'Sessions' }).waitFor();
     expect(await here.page.getByRole('link', { name: 'CSV', exact: true }).count()).toBe(0);
   });
 
-  test('are usage by the days that are chosen', async () => {
+  test('contain usage for the chosen days', async () => {
     await used();
     here = await ConsolePage.enter(browser, server, '/console/usage?from=-7d');
     await here.sees('Download all of it by day, subject, key and agent');

@@ -78,7 +78,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('Overview', 'h1');
   }
 
-  test('why a call was cut: its id leads to its session, which says why', async () => {
+  test('why a call was cut off: its id leads to the session, which says why', async () => {
     const id = await createSession(server);
     await enter();
     expect(await post(`/api/operator/sessions/${refOf(id)}/end`, { reason: 'a noisy visitor' })).toBe(200);
@@ -89,7 +89,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await here.page.content()).not.toContain(id);
   });
 
-  test('why it was refused: its request id leads to what was refused', async () => {
+  test('why a request was refused: its request id leads to the refusal', async () => {
     await enter();
     const refused = await here.page.request.post(`${server.direct}/api/session`, { data: { widgetKey: 'w_none' } });
     const requestId = refused.headers()['x-request-id'] ?? '';
@@ -97,7 +97,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.isAt(`/console/refusals/${requestId}`);
   });
 
-  test('what an address stands for: asked by Enter alone, and kept in no URL and no storage', async () => {
+  test('what an e-mail address stands for: searched only on Enter, and kept in no URL and no storage', async () => {
     const email = operator();
     await enter(email);
     await here.page.keyboard.press('/');
@@ -120,7 +120,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     for (const text of [...urls, here.page.url(), kept]) expect(decodeURIComponent(text)).not.toContain(email);
   });
 
-  test('where one is logged in: another login of one’s own is ended, and this one stays', async () => {
+  test('where they are logged in: another of their own logins can be ended, and the present one stays', async () => {
     const email = operator();
     await enter(email);
     await here.leave();
@@ -136,7 +136,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('(this browser)', 'tbody');
   });
 
-  test('whom nobody but known browsers can log in as: an address is lifted, with a reason that the audit keeps', async () => {
+  test('which addresses only known browsers can log in with: one is lifted, with a reason that the audit keeps', async () => {
     await enter();
     await rail('Logins').click();
     await here.button('Lift an address…').click();
@@ -149,7 +149,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('she called', 'tbody');
   });
 
-  test('whether a key is abused: keys, and the key, tell starts, refusals, networks and spend', async () => {
+  test('whether a key is abused: the list and the key’s page show starts, refusals, networks and spend', async () => {
     await createSession(server);
     await enter();
     await here.page.request.post(`${server.direct}/api/session`, {
@@ -183,7 +183,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(here.visit.requests.filter((request) => request.endsWith('/operator/usage'))).toHaveLength(1);
   });
 
-  test('a key of one’s own: issued without overrides, copied, paused and resumed, and revoked once its id was typed', async () => {
+  test('for a new key: it is issued without overrides, copied, paused and resumed, and revoked after typing its id', async () => {
     await enter();
     await rail('Keys').click();
     await here.button('Issue…').waitFor();
@@ -278,7 +278,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees(/operator\d+@acme.example revoked a key: demo\/shop/, '.changes');
   });
 
-  test('how all of a tenant are ended: counted, stopped by a new count, in parts, and kept together in the audit', async () => {
+  test('to end all sessions of a tenant: they are counted, counted again if more match, ended in parts, and grouped in the audit', async () => {
     const id = await createSession(server);
     await enter();
     await here.page.goto(`${server.direct}/console/sessions?tenantId=demo`);
@@ -313,7 +313,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('the tenant left', '.why');
   });
 
-  test('who did that: an ended session leads to its row', async () => {
+  test('who ended a session: the session leads to its row in the audit', async () => {
     const id = await createSession(server);
     const email = operator();
     await enter(email);
@@ -326,7 +326,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await here.page.locator('tbody tr').count()).toBe(1);
   });
 
-  test('a login is stepped through, and revoked, which ends it', async () => {
+  test('what a login did: its events are stepped through, and it is revoked, which ends it', async () => {
     const email = operator();
     const victim = await ConsolePage.enter(browser, server, '/console', { email });
     await enter();
@@ -350,7 +350,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await victim.visit.end();
   });
 
-  test('what is of one tenant: chosen in the bar, in every address, on a phone too', async () => {
+  test('for one tenant only: it is chosen in the bar and kept in every address, on a phone too', async () => {
     const ref = refOf(await createSession(server));
     await enter();
     const { page } = here;
@@ -386,7 +386,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.isAt('/console/usage');
   });
 
-  test('the same filter again: under a name, in the list and in the palette, until it is removed', async () => {
+  test('for a saved filter: it has a name, in the list and in the palette, until it is removed', async () => {
     await enter();
     const { page } = here;
     await here.follow('/console/sessions?state=idle&tenantId=globex');
@@ -417,7 +417,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await page.locator('.saved').waitFor({ state: 'detached' });
   });
 
-  test('a viewer sees all of it, no whole id, no address of others, and may change nothing', async () => {
+  test('as a viewer: all pages, but no whole ids and no addresses of others, and no changes', async () => {
     const id = await createSession(server);
     await enter(VIEWER);
     const answers: string[] = [];
@@ -459,7 +459,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
       expect([path, await post(`/api/operator/${path}`, body)]).toEqual([path, 403]);
   });
 
-  test('the admin of a tenant sees what is of it, and of others nothing', async () => {
+  test('as the admin of a tenant: everything of that tenant, and nothing of others', async () => {
     const id = await createSession(server);
     await enter(BOSS);
     for (const [path, seen] of [
@@ -487,7 +487,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await post('/api/operator/logins/auth_0000000000000000000000/revoke', {})).toBe(403);
   });
 
-  test('axe finds nothing on these pages and dialogs', async () => {
+  test('is shown on pages and dialogs that axe finds nothing wrong with', async () => {
     await createSession(server);
     here = await ConsolePage.enter(browser, server, '/console');
     const { page } = here;
@@ -526,7 +526,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await isClean('dialog[open]');
   });
 
-  test('none of these pages scrolls sideways on a phone', async () => {
+  test('is shown on pages that do not scroll sideways on a phone', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Overview', 'h1');
     for (const path of ['keys', 'keys/demo/local', 'logins', 'challenges', 'audit', 'settings']) {

@@ -25,7 +25,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await server?.close();
   });
 
-  test('asks who is not logged in, and leads back to the page that was wanted', async () => {
+  test('is required, and leads back to the requested page', async () => {
     here = await ConsolePage.open(browser, server, '/console/sessions?state=idle');
     await here.isAt('/console/login?next=%2Fconsole%2Fsessions%3Fstate%3Didle');
     const { page } = here;
@@ -35,7 +35,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.sees('Sessions', 'h1');
   });
 
-  test('takes a code that is pasted with a space in it, without another key', async () => {
+  test('submits a pasted code at once, even one with a space in it', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     here = await ConsolePage.open(browser, server, '/console/login', { permissions });
     const code = await here.askForCode(operator());
@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.isAt('/console');
   });
 
-  test('sends another code after half a minute, and says how long to wait once there were too many', async () => {
+  test('offers another code after half a minute, and says how long to wait after too many', async () => {
     here = await ConsolePage.open(browser, server, '/console/login');
     const { page } = here;
     await page.clock.install();
@@ -62,7 +62,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.sees(/Send another code\s+in \d/, 'p');
   });
 
-  test('waits for Enter while somebody types, and says when a code is wrong', async () => {
+  test('waits for Enter when a code is typed, and says when a code is wrong', async () => {
     here = await ConsolePage.open(browser, server, '/console/login');
     const code = await here.askForCode(operator());
     const wrong = code === '000000' ? '000001' : '000000';
@@ -78,7 +78,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.isAt('/console');
   });
 
-  test('says the same of an address that may log in and of one that may not', async () => {
+  test('gives the same answer for an address that may log in and for one that may not', async () => {
     const other = await DemoServer.start({ ...consoleSettings, CONSOLE_EMAILS: '@acme.example' });
     try {
       const words: string[] = [];
@@ -97,13 +97,13 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     }
   });
 
-  test('goes to the overview and not to another site', async () => {
+  test('leads to the overview instead of another site', async () => {
     here = await ConsolePage.open(browser, server, '/console/login?next=//evil.example/console/');
     await here.logIn(operator());
     await here.isAt('/console');
   });
 
-  test('tells who has no role what they are, and what would give them one', async () => {
+  test('tells a user without a role so, and what would grant one', async () => {
     here = await ConsolePage.open(browser, server, '/console');
     await here.logIn('visitor@elsewhere.example');
     await here.sees('You may not see the console', 'h1');
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.isAt('/console/login');
   });
 
-  test('comes over the page when the login is lost, and leaves the page as it is', async () => {
+  test('covers the page when the login is lost, and leaves the page as it was', async () => {
     const email = operator();
     here = await ConsolePage.open(browser, server, '/console/sessions?tenantId=demo');
     await here.logIn(email);
@@ -127,7 +127,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     expect(await here.page.getByLabel('Agent').inputValue()).toBe('not sent yet');
   });
 
-  test('says over what is known why it cannot be read anew, and shows it still', async () => {
+  test('says why a list cannot be read again, and keeps showing the old one', async () => {
     here = await ConsolePage.open(browser, server, '/console/keys');
     await here.logIn(operator());
     const { page } = here;

@@ -80,7 +80,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     };
   }
 
-  test('whether it is the provider or us, in the first line, and by which numbers', async () => {
+  test('whether the provider or the service is at fault: in the first line, with the numbers behind it', async () => {
     provider.mode = 'broken';
     for (let made = 0; made < 6; made += 1) await expect(createSession(server)).rejects.toThrow('no session');
     provider.mode = 'ok';
@@ -93,7 +93,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees('database', '.verdict li');
   });
 
-  test('why a request was refused, by the id that somebody pastes', async () => {
+  test('why a request was refused: by a pasted request id', async () => {
     const id = await refuse();
     here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Live by tenant');
@@ -108,7 +108,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees(/^Set by\s*origin/, '.facts div');
   });
 
-  test('what was refused, by its code, with two clicks from the overview', async () => {
+  test('what was refused: by code, two clicks away from the overview', async () => {
     const id = await refuse();
     await isTold('/overview', /"refused":\{[^}]*"ORIGIN_MISMATCH":[1-9]/);
     here = await ConsolePage.enter(browser, server, '/console');
@@ -124,7 +124,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.isAt('/console/refusals');
   });
 
-  test('what is refused while they look: rows wait, and the others stay where they are', async () => {
+  test('what is being refused now: new rows wait, and the others stay where they are', async () => {
     const before = await refuse();
     here = await ConsolePage.enter(browser, server, '/console/refusals?code=ORIGIN_MISMATCH');
     const first = here.page.locator('.table tbody a').first();
@@ -140,7 +140,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.isAt(`/console/refusals/${id}`);
   });
 
-  test('that of a request only its minute is known, and of a strange id nothing', async () => {
+  test('that only the minute of a request is known, and nothing of an unknown id', async () => {
     const reply = await fetch(`${server.direct}/api/operator/me`, { headers: FIELDS });
     const id = reply.headers.get('x-request-id') ?? '';
     await isTold(`/refusals?requestId=${id}`, '"found":"minute"');
@@ -150,7 +150,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees('Nothing is known of this request id');
   });
 
-  test('who eats the budget: the subject, and its sessions', async () => {
+  test('who uses up the budget: the subject and its sessions', async () => {
     const ids = [await createSession(server), await createSession(server)] as const;
     await report(ids[0], 0.25);
     await report(ids[1], 3);
@@ -166,7 +166,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(click.count()).toBeLessThanOrEqual(3);
   });
 
-  test('how usage is shared and went on, by whatever it is added up', async () => {
+  test('how usage is shared and how it developed, however it is grouped', async () => {
     await report(await createSession(server), 1);
     here = await ConsolePage.enter(browser, server, '/console/usage');
     await here.page.getByRole('img', { name: /Dollars by the hour, in the last 24 h; at most \$/ }).waitFor(soon);
@@ -183,7 +183,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees('Nothing was used by that in that time');
   });
 
-  test('what changed since yesterday, and where it shows', async () => {
+  test('what has changed since yesterday, and where it shows', async () => {
     for (let made = 0; made < 10; made += 1) await refuse();
     await isTold('/changes', 'ORIGIN_MISMATCH');
     here = await ConsolePage.enter(browser, server, '/console');
@@ -197,7 +197,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(click.count()).toBeLessThanOrEqual(3);
   });
 
-  test('what ends in the next minute, the next first', async () => {
+  test('which sessions end in the next minute, soonest first', async () => {
     const ref = refOf(await createSession(server));
     await isTold('/overview', /"endingSoon":[1-9]/);
     here = await ConsolePage.enter(browser, server, '/console');
@@ -211,7 +211,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(click.count()).toBe(1);
   });
 
-  test('which processes there are, and what they need', async () => {
+  test('which processes there are, and the state of what they depend on', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     const click = clicksOn(here.page);
     await click.at('All of them');
@@ -248,7 +248,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees('differs between nodes', 'tbody');
   });
 
-  test('in a way that axe finds nothing at, on a phone too', async () => {
+  test('on pages that axe finds nothing wrong with, on a phone too', async () => {
     const refused = await refuse();
     await report(await createSession(server), 1);
     here = await ConsolePage.enter(browser, server, '/console');
@@ -279,7 +279,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     }
   });
 
-  test('how to stop everything, by two clicks, and what is open then', async () => {
+  test('how to stop everything: with two clicks, and what is still open then', async () => {
     const id = await createSession(server);
     here = await ConsolePage.enter(browser, server, '/console');
     await here.button('Stop everything…').click();

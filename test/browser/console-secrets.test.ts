@@ -67,7 +67,7 @@ describe.skipIf(skipped !== undefined)(`The secrets of tenants in the console ${
     await here.page.setViewportSize({ width: 1280, height: 720 });
   }
 
-  test('an admin sets one by the keyboard, sets it anew and deletes it, and is never shown what it is', async () => {
+  test('an admin sets, replaces and deletes one with the keyboard, and is never shown its value', async () => {
     here = await ConsolePage.enter(browser, server, '/console', { email: BOSS });
     await here.sees('Overview', 'h1');
     const { page } = here;
@@ -122,7 +122,7 @@ describe.skipIf(skipped !== undefined)(`The secrets of tenants in the console ${
     expect([await page.content(), ...answers].join('\n')).not.toContain(VALUE);
   });
 
-  test('a signing secret is shown once, and is in the page no more once its dialog is closed', async () => {
+  test('a signing secret is shown once, and is gone from the page when its dialog closes', async () => {
     here = await ConsolePage.enter(browser, server, '/console/secrets', { email: BOSS });
     await here.button('New signing secret…').click();
     await dialog().getByLabel('Reason').fill('once a year');
@@ -135,7 +135,7 @@ describe.skipIf(skipped !== undefined)(`The secrets of tenants in the console ${
     expect(await here.page.content()).not.toContain('whsec_');
   });
 
-  test('a viewer sees those of all tenants, and is offered no change', async () => {
+  test('a viewer sees those of all tenants but cannot change any', async () => {
     here = await ConsolePage.enter(browser, server, '/console/secrets', { email: 'vera@view.example' });
     await here.sees('Globex', '#main');
     await here.sees('Demo', '#main');

@@ -33,7 +33,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     return ids;
   }
 
-  test('lead from the overview to the list and to one of them, and no whole id is in any page', async () => {
+  test('lead from the overview to the list and to a single session, and no page contains a whole id', async () => {
     const id = await createSession(server);
     here = await ConsolePage.enter(browser, server, '/console');
     await here.page.getByRole('link', { name: /engaged/ }).click();
@@ -48,7 +48,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.isAt('/console');
   });
 
-  test('stay where they are when new ones come, which wait until somebody asks for them', async () => {
+  test('stay in place when new ones arrive, which wait until the user asks for them', async () => {
     await list(2);
     const before = await here.refs();
     const fresh = refOf(await createSession(server));
@@ -58,7 +58,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     expect(await here.refs()).toEqual([fresh, ...before]);
   });
 
-  test('change in their places, also those that the filter does not find any more', async () => {
+  test('are updated in place, even if they no longer match the filter', async () => {
     const [newest = '', older = ''] = await list(2);
     const before = await here.refs();
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: newest } });
@@ -69,7 +69,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     expect(here.visit.count('"type":"sessions"')).toBeGreaterThan(0);
   });
 
-  test('stand still while it is paused, and what comes meanwhile is counted', async () => {
+  test('stand still while the page is paused, and changes meanwhile are counted', async () => {
     const [newest = ''] = await list(1);
     await here.page.keyboard.press('p');
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: newest } });
@@ -80,7 +80,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.row(refOf(newest)).filter({ hasText: 'closed by client' }).waitFor();
   });
 
-  test('are filtered by the address, which says what was chosen', async () => {
+  test('are filtered by the page’s address, which names the chosen filter', async () => {
     await list(1);
     await here.page.getByLabel('Tenant').fill('nobody');
     await here.page.getByLabel('Tenant').press('Enter');
@@ -92,7 +92,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     expect(await here.page.getByLabel('Tenant').inputValue()).toBe('');
   });
 
-  test('are ended with a reason, in a dialog that outlives every reading of the list', async () => {
+  test('are ended with a reason, in a dialog that stays open while the list is read again', async () => {
     const [first = '', second = '', third = ''] = (await list(3)).map(refOf);
     for (const ref of [first, second]) await here.row(ref).getByRole('checkbox').check();
     await here.button('End…').click();
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.sees('a test of the console', 'dd');
   });
 
-  test('are stepped through, and the address keeps the step', async () => {
+  test('can be stepped through event by event, and the address keeps the step', async () => {
     const [id = ''] = await list(1);
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: id } });
     await here.page.goto(`${server.direct}/console/sessions/${refOf(id)}`);
@@ -132,7 +132,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.isAt(`/console/sessions/${refOf(id)}`);
   });
 
-  test('are copied as a link, as the bytes of the API, and as a command without a cookie', async () => {
+  test('can be copied as a link, as the API’s JSON, and as a command without a cookie', async () => {
     const [id = ''] = await list(1);
     const path = `/console/sessions/${refOf(id)}`;
     await here.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

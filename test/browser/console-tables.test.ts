@@ -67,7 +67,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
 
   const measure = (): Promise<{ over: number; height: number }> => here.page.evaluate(MEASURE);
 
-  test.each(LISTS)('of $path fit every window, and no row of it is higher than its texts need', async (list) => {
+  test.each(LISTS)('of $path fit every window, and no row is taller than its texts need', async (list) => {
     for (const isLong of [false, true]) {
       await open(list, { json: list.body(isLong ? 4 : 12, isLong) });
       await here.page.locator('[data-row]').first().waitFor();
@@ -82,7 +82,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
-  test.each(LISTS)('of $path fit with one row, with none, and where they cannot be read', async (list) => {
+  test.each(LISTS)('of $path fit with one row, with none, and when they cannot be read', async (list) => {
     const failure = {
       error: 'away',
       code: 'DATABASE_UNAVAILABLE',
@@ -103,7 +103,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
-  test('are gone through with the keyboard as cards too, and axe finds nothing at them', async () => {
+  test('can be used with the keyboard as cards too, and axe finds nothing wrong with them', async () => {
     for (const list of LISTS.filter(({ api }) => ['sessions', 'calls', 'refusals', 'audit', 'keys'].includes(api))) {
       await open(list, { json: list.body(3, true) });
       await here.page.locator('[data-row]').first().waitFor();
@@ -116,7 +116,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
-  test('draw of a thousand sessions those in sight, whatever the width', async () => {
+  test('draw only the sessions in sight out of a thousand, at every width', async () => {
     const list = listOf('sessions');
     await open(list, { json: list.body(1000, false) });
     await here.page.locator('[data-row]').first().waitFor();
@@ -132,7 +132,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
-  test('are sorted by a column, which their head and the address say, and are files of what the filter finds', async () => {
+  test('are sorted by a column that their head and the address name, and are exported as the filter finds them', async () => {
     const { page } = here;
     const list = listOf('logins');
     const { logins, ...rest } = list.body(3, false) as { logins: object[] };
@@ -162,7 +162,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     expect(lines.slice(4)).toEqual(['']);
   });
 
-  test('suggest in their filters the keys of the tenant that is chosen, and no others', async () => {
+  test('suggest only the keys of the chosen tenant in their filters', async () => {
     const { page } = here;
     const { tenants, keys } = listOf('keys').body(2, false) as { tenants: object[]; keys: object[] };
     const json = { tenants, keys: [...keys, { ...keys[0], tenantId: 'globex', id: 'theirs' }] };
@@ -177,7 +177,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     await expect.poll(suggested).toEqual(['key-0', 'key-1', 'theirs']);
   });
 
-  test('are found as they were by whoever goes back: the pages that were read, how far down, and the link', async () => {
+  test('keep loaded pages, scroll position and focus when the user goes back', async () => {
     const { page } = here;
     for (const api of ['calls', 'refusals', 'sessions']) {
       const list = listOf(api);
@@ -228,7 +228,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
-  test('are printed whole, black on white, without what is pressed', async () => {
+  test('are printed whole, black on white, without controls', async () => {
     const { page } = here;
     for (const [api, count] of [
       ['sessions', 200],

@@ -77,7 +77,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     return (await dialog().locator('code').innerText()).trim();
   }
 
-  test('an operator adds one, tries it, and sees what it was told, also on the page of the session', async () => {
+  test('an operator adds one, tests it, and sees its deliveries, on the session’s page too', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Overview', 'h1');
     const { page } = here;
@@ -156,7 +156,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     expect(Math.max(...(await here.overflow()))).toBe(0);
   });
 
-  test('an admin switches their own off and on, gives it a new secret, changes and deletes it', async () => {
+  test('an admin switches one of their own off and on, rotates its secret, changes it and deletes it', async () => {
     here = await ConsolePage.enter(browser, server, '/console/webhooks', { email: BOSS });
     await here.sees('There is no webhook yet', '#main');
     const first = await add('/globex');
@@ -198,7 +198,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     await here.sees('There is no webhook yet', '#main');
   });
 
-  test('a viewer is offered no change, and sees no more of an address than where it is', async () => {
+  test('a viewer cannot change any, and sees only the origin of an address', async () => {
     here = await ConsolePage.enter(browser, server, '/console/webhooks', { email: 'vera@view.example' });
     await here.sees(`http://localhost:${receiver.port}/…`, 'tbody');
     await here.page.locator('tbody').getByRole('link').first().click();

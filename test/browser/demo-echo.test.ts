@@ -51,13 +51,13 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
   test.each([
     ['a desk', { width: 1280, height: 800 }],
     ['a phone', { width: 360, height: 740 }],
-  ])('is drawn on %s without anything moving about', async (_where, viewport) => {
+  ])('is drawn on %s without layout shifts', async (_where, viewport) => {
     await demo.visit.end();
     demo = await DemoPage.open(browser, server.direct, { viewport });
     expect(await demo.shifted()).toEqual({ score: expect.closeTo(0, 2) as number, what: expect.anything() as unknown });
   });
 
-  test('lets a newcomer hear himself, and says that nobody else is there', async () => {
+  test('lets visitors hear themselves, and says that nobody else is there', async () => {
     await demo.sees('#mode', 'Echo, no model');
     await demo.start();
     await demo.sees('#media', 'connected');
@@ -70,7 +70,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.sees('#metered', 'Switchboard, by the provider’s events');
   });
 
-  test('is the tag itself: its buttons mute and end, and the page follows its events', async () => {
+  test('uses the tag itself: its buttons mute and end, and the page follows its events', async () => {
     await demo.start();
     await demo.sees('#media', 'connected');
     await demo.button('Mute').click();
@@ -90,7 +90,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     for (const value of own) expect(tag).toContain(`"${value}"`);
   });
 
-  test('believes no report of the page', async () => {
+  test('does not count usage that the page reports', async () => {
     await demo.start();
     await demo.sees('#media', 'connected');
     await demo.button('Report 5,000 tokens').click();
@@ -114,7 +114,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.call('open');
   });
 
-  test('masks the ticket on the wire that it shows', async () => {
+  test('masks the ticket in the log of the wire', async () => {
     await demo.start();
     await demo.sees('#media', 'connected');
     await demo.entry('POST /api/session ✓ 200').click();
@@ -122,7 +122,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     expect(await demo.visit.page.locator('body').textContent()).not.toMatch(/ek_sb_\w/);
   });
 
-  test('offers a written conversation to who has no microphone', async () => {
+  test('offers a written conversation to a visitor without a microphone', async () => {
     await demo.visit.end();
     demo = await DemoPage.open(browser, server.direct, { permissions: [] });
     await demo.button('A written conversation').click();

@@ -30,7 +30,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
   test.each([
     ['a desk', { width: 1280, height: 800 }],
     ['a phone', { width: 360, height: 740 }],
-  ])('is drawn on %s without anything moving about', async (_where, viewport) => {
+  ])('is drawn on %s without layout shifts', async (_where, viewport) => {
     demo = await DemoPage.open(browser, server.direct, { viewport });
     expect(await demo.shifted()).toEqual({ score: expect.closeTo(0, 2) as number, what: expect.anything() as unknown });
   });
@@ -48,7 +48,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(code).toContain(`from '${server.direct}/widget.mjs'`);
   });
 
-  test('a key that is pressed twice does not end the written conversation that it began', async () => {
+  test('does not end a written conversation when the key that started it is pressed twice', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.button('Start a conversation').focus();
     await demo.visit.page.keyboard.press('Enter');
@@ -59,7 +59,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(await demo.button('End the conversation').isVisible()).toBe(true);
   });
 
-  test('may not talk to anybody else', async () => {
+  test('may not contact any other origin', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.sees('#visitor', 'You are');
     const attempt = demo.visit.page.evaluate("fetch('https://stranger.example/')");
@@ -72,13 +72,13 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     );
   });
 
-  test('works under the number of this machine as under its name', async () => {
+  test('works under 127.0.0.1 as it does under localhost', async () => {
     demo = await DemoPage.open(browser, server.direct.replace('localhost', '127.0.0.1'));
     await demo.start();
     await demo.sees('#status', 'Engaged');
   });
 
-  test('is also there, as is the API reference, under a path that ends in a slash', async () => {
+  test('is found under a path with a trailing slash as well, and so is the API reference', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.visit.page.goto(`${server.direct}/demo/`);
     await demo.start();
@@ -86,7 +86,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.visit.page.getByRole('link', { name: 'Create session POST' }).waitFor({ timeout: soon.timeout });
   });
 
-  test('tells what happened where a visitor with a phone is looking', async () => {
+  test('shows a notice where a visitor with a phone is looking', async () => {
     demo = await DemoPage.open(browser, server.direct, { viewport: { width: 390, height: 844 } });
     await demo.start();
     await demo.button('Close it from').click();
@@ -116,7 +116,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
   });
 
-  test('says in numbers only what the settings say', async () => {
+  test('shows only numbers that come from the settings', async () => {
     demo = await DemoPage.open(browser, server.direct);
     // The chart for this screen, worded with this installation's settings.
     await demo.sees('#chart svg:visible', 'silent > 300 s');
@@ -127,7 +127,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#media', 'simulated');
   });
 
-  test('connects, beats over the socket and counts what the conversation costs', async () => {
+  test('connects, sends heartbeats over the socket and counts what the conversation costs', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
     await demo.sees('#status', 'Engaged');
@@ -142,7 +142,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(await demo.text('#duration-text')).toMatch(/^14:\d\d of 15:00$/);
   });
 
-  test('grows no longer with what goes over the wire', async () => {
+  test('does not grow as the log of the wire does', async () => {
     demo = await DemoPage.open(browser, server.direct, { viewport: { width: 1280, height: 900 } });
     await demo.start();
     const below = (): Promise<number> =>
@@ -154,7 +154,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(await below()).toBeLessThanOrEqual(1);
   });
 
-  test('masks session ids and client secrets on the wire that it shows', async () => {
+  test('masks session ids and client secrets in the log of the wire', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
     await demo.entry('POST /api/session ✓ 200').click();
@@ -164,7 +164,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(shown).not.toMatch(/ek_local_\w/);
   });
 
-  test('hears that another tab closed the session', async () => {
+  test('learns that another tab closed the session', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
     await demo.button('Close it from').click();
@@ -180,7 +180,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#status', 'Engaged');
   });
 
-  test('ends by the quota when a report crosses the ceiling, and cannot begin again that day', async () => {
+  test('ends the session when a report crosses the ceiling, and cannot start another that day', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
     await demo.sees('#tokens-text', 'of 300,000');
@@ -196,7 +196,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('none');
   });
 
-  test('goes on over HTTP while the visitor blocks the socket', async () => {
+  test('continues over HTTP while the visitor blocks the socket', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
     await demo.button('Block the socket').click();
@@ -209,7 +209,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#status', 'Engaged');
   });
 
-  test('has one entry for a request and its reply: under way, answered, refused, or failed and why', async () => {
+  test('logs a request and its reply in one entry: pending, answered, refused, or failed with a reason', async () => {
     demo = await DemoPage.open(browser, server.direct);
     const { page } = demo.visit;
     await demo.sees('#visitor', 'You are');
@@ -233,7 +233,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(await page.locator('#wire > li').count()).toBe(2);
   });
 
-  test('shows the level of the microphone and lets a voice count as activity', async () => {
+  test('shows the microphone’s level and counts a voice as activity', async () => {
     demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
     await demo.start();
     await demo.button('Go quiet').click();

@@ -128,7 +128,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await vi.waitFor(async () => expect(await isLoud()).toBe(true), soon);
   }
 
-  test('says what it hears, and tells the page as a provider does', async () => {
+  test('repeats what it hears, and sends the page the events of a provider', async () => {
     await dial();
     await sees('session.created');
     await hearsItself();
@@ -155,7 +155,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(done.response.usage.total_tokens).toBeGreaterThan(40);
   });
 
-  test('tells whoever is attached who speaks and what it cost', async () => {
+  test('tells each attached sideband who speaks and what it cost', async () => {
     await dial();
     await attach();
     expect(heard).toEqual([{ type: 'ready' }]);
@@ -188,7 +188,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(usage).toMatchObject({ type: 'usage', key, model: undefined, tokens: { textIn: 40, textCached: 0 } });
   });
 
-  test('reads again what was said before, with the second response', async () => {
+  test('counts the conversation so far as cached input of the second response', async () => {
     await dial();
     await attach();
     for (let turn = 1; turn <= 2; turn += 1) {
@@ -205,7 +205,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     });
   });
 
-  test('is silent after a hang-up, whatever the page does, and tells it at once', async () => {
+  test('is silent after a hang-up, whatever the page does, and says at once that it is over', async () => {
     await dial();
     await attach();
     await hearsItself();
@@ -225,7 +225,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await expect(attach()).rejects.toThrow(CallOver);
   });
 
-  test('stops in the middle of a response that is cut off, and says what was used', async () => {
+  test('stops in the middle of a response that is cut off, and reports its usage', async () => {
     await dial();
     const sideband = await attach();
     await hearsItself();
@@ -243,7 +243,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     });
   });
 
-  test('has no more to say than it may', async () => {
+  test('keeps its responses within the limit', async () => {
     await dial();
     const sideband = await attach();
     sideband.limitResponses(3);
@@ -253,7 +253,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(heard.find(({ type }) => type === 'usage')).toMatchObject({ tokens: { audioOut: 3 } });
   });
 
-  test('tells that the page changed the session, and puts it back', async () => {
+  test('reports that the page changed the session, and restores it', async () => {
     await dial();
     const sideband = await attach();
     await sees('session.created');
@@ -281,7 +281,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await hearsItself();
   });
 
-  test('says in words what it is told in words, and asks for the tool that they name', async () => {
+  test('answers text with text, and calls the tool that the text names', async () => {
     await dial();
     await attach();
     await sees('session.created');
@@ -308,7 +308,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(heard.filter(({ type }) => type === 'usage')).toHaveLength(3);
   });
 
-  test('tells nobody who has let go', async () => {
+  test('sends nothing to a sideband that has let go', async () => {
     await dial();
     const sideband = await attach();
     sideband.close();
@@ -328,7 +328,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(heard.at(-1)).toEqual({ type: 'over', reason: 'remote' });
   });
 
-  test('notices that the browser is gone without a word', async () => {
+  test('notices when the browser disappears without closing the call', async () => {
     await finish();
     await begin({ lostMs: 2000 });
     await dial();
@@ -341,7 +341,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(heard.at(-1)).toEqual({ type: 'over', reason: 'lost' });
   });
 
-  test('ends at its longest time, and says so', async () => {
+  test('ends the call at its maximum duration, and says so', async () => {
     await finish();
     await begin({ maxMs: 3000 });
     await dial();
@@ -359,12 +359,12 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     ],
     ['no way to the browser', "{ edit: (sdp) => sdp.replace(/a=candidate.*\\r\\n/g, '') }"],
     ['no data channel', '{ hasChannel: false }'],
-  ])('takes an offer with %s', async (_what, options) => {
+  ])('accepts an offer with %s', async (_what, options) => {
     await dial(options);
     await hearsItself();
   });
 
-  test('offers this machine and nothing else', async () => {
+  test('offers only candidates of this machine', async () => {
     await dial();
     const candidates = (await inPage<string>('call.answer')).match(/a=candidate.*/g) ?? [];
     expect(candidates.length).toBeGreaterThan(0);
@@ -386,7 +386,7 @@ describe('The echo agent alone', () => {
     await provider.close();
   });
 
-  test('makes no call for a caller that gave up', async () => {
+  test('opens no call for a caller that gave up', async () => {
     const provider = openEcho();
     const request = callRequest({ offerSdp: await anOffer(), signal: AbortSignal.abort() });
     await expect(provider.createCall(request)).rejects.toMatchObject({ kind: 'timeout' });
@@ -402,7 +402,7 @@ describe('The echo agent alone', () => {
     expect(await provider.hangUp(providerCallId)).toBe('already_over');
   });
 
-  test('waits longer for a browser that is still to come than for one that is silent', async () => {
+  test('waits longer for a browser that has not come yet than for one that is silent', async () => {
     let looks = 0;
     let nowMs = 0;
     const clock = {

@@ -38,7 +38,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     return body.sessions?.find(({ id }) => id === page.visit.sessionId)?.endReason ?? 'live';
   };
 
-  test('holds a conversation by the tag alone: speaking, captions, muted and not, written, ended by the visitor', async () => {
+  test('needs nothing but the tag for a conversation: speech, captions, mute, text, and an end by the visitor', async () => {
     page = await ElementPage.open(browser, site, site.script + site.tag(), {
       permissions: ['microphone', 'clipboard-read', 'clipboard-write'],
     });
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await page.button(/of 5/).count()).toBe(0);
   });
 
-  test('tells before a conversation and beside its title that one speaks with an AI, and asks the server that once', async () => {
+  test('says before a conversation and beside its title that the agent is an AI, and asks the server about it once', async () => {
     const told = (): Promise<readonly string[]> =>
       page.run(`['.disclosure', '.ai'].map((part) => widget.shadowRoot.querySelector(part).textContent)`);
     page = await ElementPage.open(browser, site);
@@ -136,7 +136,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
   });
 
   test.each(['held', 'locked-held'])(
-    'hears nothing of the microphone but while a button is held, of the agent %s',
+    'sends the microphone only while a button is held, for the agent %s',
     async (agent) => {
       page = await ElementPage.open(browser, site, site.script + site.tag('open').replace('"support"', `"${agent}"`));
       const { mouse, keyboard } = page.visit.page;
@@ -207,7 +207,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     },
   );
 
-  test('hears a visitor while their finger is on the button, and no longer when it lifts, leaves it or is taken away', async () => {
+  test('listens while a finger is on the button, and stops when it lifts, leaves the button or is cancelled', async () => {
     page = await ElementPage.open(
       browser,
       site,
@@ -263,7 +263,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await page.run(`getSelection().toString()`)).toBe('');
   });
 
-  test('is used by the keyboard alone: the conversation goes on while the panel is closed', async () => {
+  test('can be used with the keyboard alone, and the conversation goes on while the panel is closed', async () => {
     page = await ElementPage.open(browser, site);
     const { keyboard } = page.visit.page;
     const focused = (): Promise<string> =>
@@ -312,7 +312,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await tabTo('Start a new conversation');
   });
 
-  test('shows a consent line first, starts nothing before it is agreed to, and ends with its removal', async () => {
+  test('shows a consent line, starts nothing before the visitor agrees, and ends when it is removed from the page', async () => {
     const consent = 'consent="We record this: [privacy](/privacy), [no link](javascript:alert(1))."';
     page = await ElementPage.open(browser, site, site.script + site.tag(consent));
     await page.button('Talk to us').waitFor(soon);
@@ -328,7 +328,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await vi.waitFor(async () => expect(await listed()).toBe('closed_by_client'), soon);
   });
 
-  test('speaks twelve languages, on one page that loads the script twice, and takes other words', async () => {
+  test('speaks twelve languages, even on a page that loads the script twice, and accepts other texts', async () => {
     const languages = { en: 'Start a conversation', de: 'Gespräch beginnen', fr: 'Démarrer une conversation' };
     const others = {
       es: 'Iniciar una conversación',
@@ -369,7 +369,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await turned()).toBe('ltr');
   });
 
-  test('looks and speaks as the server wants it for its agent, unless the page says otherwise', async () => {
+  test('takes its looks and texts from the server’s agent, unless the page overrides them', async () => {
     const tag = (more = ''): string => site.tag(more).replace('"support"', '"dressed"');
     const looks = `(({ left, top }, { backgroundColor, color }) => [left < 100, top < 100, backgroundColor])(
       widget.shadowRoot.querySelector('.launcher').getBoundingClientRect(),
@@ -404,7 +404,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(page.visit.requests.filter((request) => request === 'POST /api/session')).toHaveLength(1);
   });
 
-  test('asks the server in the visitor’s language', async () => {
+  test('sends requests in the visitor’s language', async () => {
     page = await ElementPage.open(
       browser,
       site,
@@ -441,7 +441,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.sees('status', /Hört zu|Der Assistent spricht/);
   });
 
-  test('is a sheet on a phone that leaves the screen’s width and height alone', async () => {
+  test('is a sheet on a phone that exceeds neither the screen’s width nor its height', async () => {
     page = await ElementPage.open(browser, site, undefined, {
       permissions: ['microphone'],
       viewport: { width: 360, height: 560 },
@@ -470,7 +470,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that cannot go on $
     await site?.close();
   });
 
-  test('says that the microphone is refused, and what to do, at the cost of no session', async () => {
+  test('says that the microphone is refused and what to do, without creating a session', async () => {
     const page = await ElementPage.open(browser, site, site.script + site.tag('open'), { permissions: [] });
     await page.button('Start a conversation').click();
     await page.sees('message', 'Please allow it beside your browser’s address bar');
@@ -480,7 +480,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that cannot go on $
     await page.visit.end();
   });
 
-  test('says which limit has ended it, which one lets nobody begin until when, and that the server is away', async () => {
+  test('says which limit ended the conversation, until when a limit prevents another, and that the server is away', async () => {
     const page = await ElementPage.open(browser, site);
     await page.start();
     await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');

@@ -10,7 +10,7 @@ const skipped = reasonToSkip(() => findBinary('python3', 'python3'));
 
 /** The headers by which a production server judges: docs/contract.md, section 4.2. */
 test.skipIf(skipped !== undefined).each(backEnds)(
-  'the back end in %s creates with the origin of its pages, and with what tells a visitor from a bot',
+  'The back end in %s creates sessions with its pages’ origin and the headers that tell a visitor from a bot',
   async (_what, program, file) => {
     let heard: IncomingHttpHeaders = {};
     const switchboard = createServer(({ headers }, response) => {

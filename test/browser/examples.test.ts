@@ -100,7 +100,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await sees(selector, text);
   }
 
-  test('the plain page talks, shows what is said, mutes and hangs up', async () => {
+  test('the plain page opens a call, shows what is said, mutes and hangs up', async () => {
     await open(`${site.origin}/page`);
     await button('Talk to us').click();
     await sees('#status', 'connected');
@@ -112,7 +112,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await button('Talk to us').waitFor();
   });
 
-  test('the React component talks, writes, hangs up, talks again, and ends when it goes', async () => {
+  test('the React component calls, writes, hangs up, calls again, and ends the session when it is unmounted', async () => {
     await open(component('react'));
     await button('Talk to us').click();
     await mutedIsAnswered('li', 'Agent: ');
@@ -130,14 +130,14 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await button('Leave').click();
   });
 
-  test('the React component tells why there is no session', async () => {
+  test('the React component says why there is no session', async () => {
     await open(component('react').replace(keys.page, keys.express));
     await button('Talk to us').click();
     await sees('[role=alert]', /^This assistant is not available/);
     await sees('[role=status]', 'none');
   });
 
-  test('the hook holds one session under double effects, keeps its functions, and renders nothing for a level', async () => {
+  test('the hook holds one session under double effects, keeps its functions stable, and does not render for each level', async () => {
     await open(component('react', '&eager=yes'));
     await sees('[role=status]', 'engaged connected');
     await vi.waitFor(async () => expect(await server.live()).toHaveLength(1), soon);
@@ -155,7 +155,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await vi.waitFor(async () => expect(await visit.page.evaluate('session.state')).toBe('ended'), soon);
   });
 
-  test('the Vue component talks, hangs up, and ends when it goes', async () => {
+  test('the Vue component calls, hangs up, and ends the session when it is unmounted', async () => {
     await open(component('vue'));
     await button('Talk to us').click();
     await sees('[role=status]', 'connected');
@@ -178,7 +178,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
       return started.origin;
     }
 
-    test('opens the session of a user who is logged in, and reports what it costs', async () => {
+    test('opens a session for a user who is logged in, and reports its usage', async () => {
       const origin = await start(keys[name]);
       await open(`${origin}/`);
       await button('Talk to us').click();
@@ -190,7 +190,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
       expect(visit.requests).not.toContain('POST /api/session');
     });
 
-    test('passes a refusal on to the page, in the words and the language of the visitor', async () => {
+    test('passes a refusal on to the page, with the message in the visitor’s language', async () => {
       await open(`${await start('w_nobody_has_this_one')}/`, 'de-DE');
       await button('Talk to us').click();
       await sees('#status', 'Dieser Assistent ist nicht richtig eingerichtet.');

@@ -176,7 +176,7 @@ describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${ski
     await page.close();
   });
 
-  test('a visitor speaks, is muted, writes and ends by the element', async () => {
+  test('a visitor speaks, mutes, writes and ends the conversation in the element', async () => {
     const page = await openPage(browser);
     await page.goto(`${server.direct}/demo`);
     expect(await page.evaluate(visit)).toEqual({
@@ -236,7 +236,7 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
 
   const begin = (page: Page): Promise<unknown> => page.evaluate(`document.querySelector('switchboard-widget').start()`);
 
-  test('is spoken to and written to, shows what both say, and goes on without a microphone', async () => {
+  test('takes speech and text, shows what both sides say, and goes on without a microphone', async () => {
     const page = await open();
     await begin(page);
     const { id } = await shows(page, isOpen);
@@ -250,7 +250,7 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     await page.close();
   });
 
-  test('goes on with its conversation after a link was followed', async () => {
+  test('continues its conversation after the visitor follows a link', async () => {
     const page = await open();
     await begin(page);
     const { id } = await shows(page, { ...isOpen, kept: 0 });

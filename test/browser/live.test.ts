@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
     expect(demo.visit.complaints).toEqual([]);
   });
 
-  test('counts what a call costs that the page has with the provider itself', async () => {
+  test('counts the cost of a call that the page opens at the provider itself', async () => {
     const peer = await ProviderPeer.open(browser, server.direct);
     const demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
     await peer.serve(demo.visit.page);

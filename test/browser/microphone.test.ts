@@ -40,14 +40,14 @@ describe.skipIf(skipped !== undefined)(`A page that asks for the microphone firs
   const told = (expression: string): Promise<unknown> =>
     visit.page.evaluate(`${expression}.then(() => 'connected', ({ code, userMessage }) => code + ': ' + userMessage)`);
 
-  test('hears that the visitor refused it, at the cost of no session', async () => {
+  test('learns that the visitor refused it, without creating a session', async () => {
     await open([]);
     const expected = 'MICROPHONE_BLOCKED: Please allow this page to use the microphone.';
     expect(await told(connecting())).toBe(expected);
     expect(visit.requests).not.toContain(create);
   });
 
-  test('hears that there is none, at the cost of no session', async () => {
+  test('learns that there is none, without creating a session', async () => {
     const silent = await openBrowserWithoutMicrophone();
     await open(['microphone'], silent);
     expect(await told(connecting())).toMatch(/^MICROPHONE_MISSING: Please connect a microphone/);
@@ -55,7 +55,7 @@ describe.skipIf(skipped !== undefined)(`A page that asks for the microphone firs
     await silent.close();
   });
 
-  test('hears that the page is not secure, at the cost of no session', async () => {
+  test('learns that the page is not secure, without creating a session', async () => {
     await open([]);
     const sdk = await readFile(new URL('../../dist/web/widget.js', import.meta.url), 'utf8');
     const body = `<!doctype html><link rel="icon" href="data:,"><script>${sdk}</script>`;
@@ -65,7 +65,7 @@ describe.skipIf(skipped !== undefined)(`A page that asks for the microphone firs
     expect(visit.requests).not.toContain(create);
   });
 
-  test('has a session once it is given', async () => {
+  test('creates a session once permission is given', async () => {
     await open(['microphone']);
     expect(await told(connecting())).toBe('connected');
     expect(visit.requests.filter((request) => request === create)).toHaveLength(1);

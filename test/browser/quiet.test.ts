@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
     await demo.visit.end();
   });
 
-  test('is warned of its end, and no longer once something happens again', async ({ onTestFinished }) => {
+  test('shows a warning before its end, and removes it once something happens again', async ({ onTestFinished }) => {
     const patient = await DemoServer.start({ MAX_SESSION_IDLE_SEC: '15', HEARTBEAT_INTERVAL_SEC: '45' });
     onTestFinished(() => patient.close());
     const demo = await DemoPage.open(browser, patient.direct);

@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
 
   const httpBeats = (): number => demo.visit.requests.filter((one) => one === 'POST /api/realtime/heartbeat').length;
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('outlives a restart of the server by %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('survives a restart of the server by %s', async (signal) => {
     demo = await DemoPage.open(browser, proxy.origin);
     await demo.start();
     const { sessionId } = demo.visit;
@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     expectOneSession();
   });
 
-  test('lives on HTTP behind a proxy that refuses sockets, and returns to the socket when it may', async () => {
+  test('continues over HTTP behind a proxy that refuses sockets, and returns to a socket when it can', async () => {
     proxy.sockets = 'refuse';
     demo = await DemoPage.open(browser, proxy.origin);
     await demo.button('Start a conversation').click();
@@ -72,7 +72,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     expectOneSession();
   });
 
-  test('lives on HTTP behind a proxy that never answers an upgrade', async () => {
+  test('continues over HTTP behind a proxy that never answers an upgrade', async () => {
     proxy.sockets = 'swallow';
     demo = await DemoPage.open(browser, proxy.origin);
     const { upgrades } = proxy;
@@ -86,7 +86,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     expectOneSession();
   });
 
-  test('comes back every time that a proxy cuts its socket', async () => {
+  test('reconnects every time a proxy cuts its socket', async () => {
     demo = await DemoPage.open(browser, proxy.origin);
     await demo.start();
     for (const attached of [1, 2, 3]) {
@@ -112,7 +112,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     expectOneSession();
   });
 
-  test('is warned before its time is up, and then ends', async () => {
+  test('shows a warning before its time is up, and then ends', async () => {
     demo = await DemoPage.open(browser, proxy.origin);
     await demo.start();
     const { sessionId } = demo.visit;

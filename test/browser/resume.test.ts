@@ -64,7 +64,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
   });
 
-  test('goes on after links on the same site, as one session, with nothing kept in the browser meanwhile', async () => {
+  test('continues as one session after links on the same site, with nothing left in the browser’s storage', async () => {
     page = await ElementPage.open(browser, site, site.script + site.tag() + LINK);
     const count = (await sessions()).length;
     await page.start();
@@ -87,7 +87,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     expect(await page.run('widget.session ?? null')).toBeNull();
   });
 
-  test('ends with its page where the page says so', async () => {
+  test('ends with its page if the page says so', async () => {
     page = await ElementPage.open(browser, site, site.script + site.tag('resume="off"') + LINK);
     await page.start();
     const id = await page.run('widget.session.id');
@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     expect(await page.run('[widget.session ?? null, sessionStorage.length]')).toEqual([null, 0]);
   });
 
-  test('begins nothing on the next page once its session is over', async () => {
+  test('starts nothing on the next page once its session is over', async () => {
     page = await ElementPage.open(browser, site, site.script + site.tag() + LINK);
     await page.start();
     const id = String(await page.run('widget.session.id'));

@@ -79,7 +79,7 @@ async function writeDearTenants(directory: string): Promise<string> {
   return file;
 }
 
-describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? ''}`, () => {
+describe.skipIf(skipped !== undefined)(`An attacker who takes a page over ${skipped ?? ''}`, () => {
   let directory: string;
   let browser: Browser;
   let server: DemoServer;
@@ -108,7 +108,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('has its key, its session and its ticket in plain sight, and what must hold', async () => {
+  test('sees its key, session and ticket in plain sight, and what must hold', async () => {
     page = await TakeOver.open(browser, server.direct, { permissions: ['microphone'] });
     await page.sees('#limits', 'A session talks for at most a minute');
     await page.sees('#limits', 'A visitor costs at most $0.05 a day');
@@ -127,7 +127,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
     expect(console).toBe(`${server.direct}/console/calls?tenantId=demo`);
   });
 
-  test('changes nothing by frames: each is answered with an error, and the conversation goes on', async () => {
+  test('changes nothing with frames: each is answered with an error, and the conversation goes on', async () => {
     page = await TakeOver.open(browser, server.direct);
     await page.begin();
     const { sessionId } = page.visit;
@@ -163,7 +163,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
     expect(await server.session(sessionId)).toMatchObject({ state: 'engaged' });
   });
 
-  test('is refused what it has no right to over HTTP', async () => {
+  test('is refused everything over HTTP that the page has no right to', async () => {
     page = await TakeOver.open(browser, server.direct);
     await page.begin();
     const answers: Record<string, number> = {};
@@ -189,7 +189,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
     });
   });
 
-  test('is over by itself when it has cost what it may, and cannot begin again that day', async () => {
+  test('loses the session when it has cost as much as it may, and cannot open another that day', async () => {
     page = await TakeOver.open(browser, dear.direct);
     await page.begin();
     await page.send(FRAME);
@@ -200,7 +200,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
     await page.sees('#wire .exchange', 'POST /api/session ✗ 429');
   });
 
-  test('is told what is no request, and that nothing leaves this server', async () => {
+  test('is told if a text is not a request, and that nothing leaves this server', async () => {
     page = await TakeOver.open(browser, server.direct);
     await page.sees('#facts', 'w_demo');
     await page.send(FRAME);
@@ -220,7 +220,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
   test.each([
     ['a phone', { width: 390, height: 844 }],
     ['a desk', { width: 1440, height: 900 }],
-  ])('can use the page on %s, by keyboard, in light and dark, and reach all of it', async (_where, viewport) => {
+  ])('can reach everything on the page on %s, with the keyboard, in light and dark', async (_where, viewport) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       page = await TakeOver.open(browser, server.direct, { viewport, colorScheme });
       await page.begin();

@@ -63,7 +63,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     return body.sessions?.find((session) => session.id === id);
   }
 
-  test('connects over a socket and tells its page what happens', async () => {
+  test('connects over a socket and sends its page events', async () => {
     const id = await connect();
     await vi.waitFor(async () => expect(await inPage('session.transport')).toBe('socket'), soon);
     expect(await inPage('session.reportUsage({ tokens: 7, dollars: 0.1 + 0.2 })')).toMatchObject({
@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' });
   });
 
-  test('makes one session of two calls in a row, and another once the first is there', async () => {
+  test('creates one session for two calls in a row, and another once the first is connected', async () => {
     const options = `{ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}' }`;
     const [one, same, other] = (await inPage(`(async () => {
       const both = await Promise.all([Switchboard.connect(${options}), Switchboard.connect(${options})]);
@@ -87,7 +87,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(other).not.toBe(one);
   });
 
-  test('explains in words for the visitor why it may not start', async () => {
+  test('explains to the visitor why it may not start', async () => {
     const connecting = `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: 'w_unknown' })`;
     expect(
       await inPage(`${connecting}.catch(({ code, userMessage, status }) => ({ code, userMessage, status }))`),
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     await vi.waitFor(async () => expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' }), soon);
   });
 
-  test('talks with a provider of the OpenAI shape, and counts the tokens of its responses', async () => {
+  test('calls a provider with OpenAI’s protocol, and counts the tokens of its responses', async () => {
     const provider = await ProviderPeer.open(browser, host.origin);
     await provider.serve(visit.page);
 
@@ -149,7 +149,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     await provider.close();
   });
 
-  test('does what the README’s first widget says: one session for a double click, and words for the visitor when the call is refused', async () => {
+  test('works as the README’s first widget says: one session for a double click, and a message for the visitor when the call is refused', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     const snippet = /^```html\n(<button[^]*?)^```$/m.exec(readme)?.[1] ?? '';
     host.own = snippet

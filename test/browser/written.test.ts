@@ -69,7 +69,7 @@ describe.skipIf(skipped !== undefined).each([
   const calls = (): number => page.visit.requests.filter((request) => request === 'POST /api/realtime/calls').length;
   const creates = (): number => page.visit.requests.filter((request) => request === 'POST /api/session').length;
 
-  test('goes on without the microphone that was refused, by the keyboard alone, and is asked for none again', async () => {
+  test('goes on with the keyboard alone after refusing the microphone, and is not asked for it again', async () => {
     await open(asking, { permissions: [] });
     await page.button('Start a conversation').click();
     await page.sees('message', 'Please allow it beside your browser’s address bar');
@@ -95,7 +95,7 @@ describe.skipIf(skipped !== undefined).each([
     expect([creates(), calls()]).toEqual([2, 2]);
   });
 
-  test('goes on where there is no microphone at all', async () => {
+  test('goes on without any microphone', async () => {
     const silent = await openBrowserWithoutMicrophone();
     await open(silent);
     await page.button('Start a conversation').click();
@@ -128,7 +128,7 @@ describe.skipIf(skipped !== undefined).each([
     expect(await page.run('widget.session.id')).toBe(id);
   });
 
-  test('goes on writing when the microphone dies before it is heard, as it would without one', async () => {
+  test('goes on writing when the microphone fails before it is heard, as if there were none', async () => {
     await open(granting);
     await page.run('widget.write()');
     await page.sees('status', 'Waiting for your message');
@@ -174,7 +174,7 @@ describe.skipIf(skipped !== undefined).each([
     expect(await page.run('widget.session.id')).toBe(id);
   });
 
-  test('interrupts the agent while it speaks, by a pointer and by the keyboard alone', async () => {
+  test('interrupts the agent while it speaks, with a pointer or with the keyboard alone', async () => {
     await open(granting);
     await page.button('Start a conversation').click();
     const interrupted = async (): Promise<number> =>
@@ -197,7 +197,7 @@ describe.skipIf(skipped !== undefined).each([
     expect(await page.run('widget.session.state')).toBe('engaged');
   });
 
-  test('writes on after a link was followed, and is asked for no microphone there', async () => {
+  test('goes on writing after following a link, and is not asked for a microphone there', async () => {
     await open(asking, { permissions: [] });
     await page.run('widget.write()');
     await page.sees('status', 'Waiting for your message');
