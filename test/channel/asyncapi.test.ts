@@ -53,13 +53,13 @@ describe('asyncapi.json', () => {
     }
   });
 
-  it('has no reference that leads nowhere, and operations that refer to the messages of the channel only', () => {
+  it('has no dangling references, and its operations refer only to messages of the channel', () => {
     const found = references(described);
     expect(found.length).toBeGreaterThan(20);
     for (const [reference, target] of found) expect(target, reference).toBeDefined();
   });
 
-  it('tells of each frame of the feed when it is sent', () => {
+  it('says of each frame of the feed when it is sent', () => {
     const told = Object.entries(described.operations).filter(([name]) => name.startsWith('tell.'));
     const names = Object.keys(feedFrames);
     expect(new Set(told.map(([name]) => name))).toEqual(new Set(names.map((name) => `tell.${name}`)));
@@ -67,7 +67,7 @@ describe('asyncapi.json', () => {
       expect(messages).toEqual([{ $ref: `#/channels/feed/messages/feed.${name.slice('tell.'.length)}` }]);
   });
 
-  it('has only names that the standard allows', () => {
+  it('uses only names that the standard allows', () => {
     for (const name of Object.keys(described.components.messages)) expect(name).toMatch(/^[A-Za-z0-9_.-]+$/);
   });
 

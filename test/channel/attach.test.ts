@@ -35,7 +35,7 @@ function slowStores(): { readonly live: LiveStores; readonly letGo: () => void }
 }
 
 describe('attaching', () => {
-  it('tells the session, its state, the interval of heartbeats and the limits', async () => {
+  it('is answered with the session, its state, the interval of heartbeats and the limits', async () => {
     const app = await build();
     const client = new ChannelClient(app);
     client.say({ type: 'attach', sm_session_id: await app.open(await app.key()) });
@@ -65,7 +65,7 @@ describe('attaching', () => {
     expect(late.closeCode).toBeUndefined();
   });
 
-  it('is not put off by other frames', async () => {
+  it('is not delayed by other frames', async () => {
     const app = await build();
     const client = new ChannelClient(app);
     app.clock.advance(4 * SECOND);
@@ -75,7 +75,7 @@ describe('attaching', () => {
     expect(client.closeCode).toBe(4401);
   });
 
-  it('closes with 4404 for an unknown session, a wrong address and a missing one, all the same', async () => {
+  it('closes alike with 4404 for an unknown session, a wrong address and a missing one', async () => {
     const app = await build();
     const named = await app.open(await app.key(), { email: somebody() });
     const attempts = [
@@ -94,7 +94,7 @@ describe('attaching', () => {
     expect(app.service.hub.attached).toBe(0);
   });
 
-  it.each(['', null])('takes the address %j for none', async (email) => {
+  it.each(['', null])('treats the address %j as missing', async (email) => {
     const app = await build();
     const key = await app.key();
     const client = new ChannelClient(app);
@@ -105,14 +105,14 @@ describe('attaching', () => {
     await expect.poll(() => stranger.closeCode).toBe(4404);
   });
 
-  it('takes the address in any spelling, and needs none for a session that names nobody', async () => {
+  it('accepts any spelling of the address, and needs none for a session without one', async () => {
     const app = await build();
     const email = somebody();
     attached(app, await app.open(await app.key(), { email }), ` ${email.toUpperCase()} `);
     attached(app, await app.open(await app.key()), somebody());
   });
 
-  it('to a session that has ended tells how it ended and closes with 4403', async () => {
+  it('to a session that has ended says how it ended and closes with 4403', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     await app.sessions.end(id, 'closed_by_operator', app.clock.now());
@@ -161,7 +161,7 @@ describe('attaching', () => {
     expect(await client.hear()).toMatchObject({ type: 'attached' });
   });
 
-  it('misses no end that happens while the record is on its way', async () => {
+  it('misses no end that happens while the record is being read', async () => {
     const { live, letGo } = slowStores();
     const app = await build({ live });
     const id = await app.open(await app.key());
@@ -175,7 +175,7 @@ describe('attaching', () => {
     expect(client.closeCode).toBe(4403);
   });
 
-  it('misses no transition that happens while the record is on its way, and tells nothing to who may not know', async () => {
+  it('misses no transition that happens while the record is being read, and reveals nothing to callers who may not know', async () => {
     const { live, letGo } = slowStores();
     const app = await build({ live });
     const id = await app.open(await app.key(), { email: somebody() });
@@ -193,7 +193,7 @@ describe('attaching', () => {
     expect(stranger.heard()).toEqual([]);
   });
 
-  it('of a socket that closes meanwhile leaves nothing behind', async () => {
+  it('leaves nothing behind if the socket closes meanwhile', async () => {
     const { live, letGo } = slowStores();
     const app = await build({ live });
     const id = await app.open(await app.key());

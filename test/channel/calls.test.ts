@@ -47,7 +47,7 @@ describe('a socket that wants to hear of its call', () => {
   const wanted = (): CallWanted[] => heard.filter((message) => message.type === 'call.wanted');
   const asked = (): CallAsked[] => heard.filter((message) => message.type === 'call.asked');
 
-  test('is told of it, and no other is', async () => {
+  test('hears of it, and no other socket does', async () => {
     const otherId = await app.open(await app.key());
     const [client, older, other] = [await attach(), await attach([]), await attach(['call'], otherId)];
     show(caption, tool, open);
@@ -55,7 +55,7 @@ describe('a socket that wants to hear of its call', () => {
     expect([...older.heard(), ...other.heard()]).toEqual([]);
   });
 
-  test('is told at once what the call of the others on its node does, while there is one', async () => {
+  test('is told the call’s state at once if other sockets on its node already hear of it', async () => {
     const client = await attach();
     show(open);
     expect([client.heard(), (await attach()).heard()]).toEqual([[open], [open]]);
@@ -63,7 +63,7 @@ describe('a socket that wants to hear of its call', () => {
     expect((await attach()).heard()).toEqual([]);
   });
 
-  test('says so when it attaches, again while there is a call, and when the last such socket is gone', async () => {
+  test('asks for the call when it attaches and repeatedly while there is one, and withdraws when the last such socket is gone', async () => {
     const { node } = app.service.core.lease;
     await attach([]);
     expect(wanted()).toEqual([]);
@@ -85,7 +85,7 @@ describe('a socket that wants to hear of its call', () => {
     expect(wanted().at(-1)).toMatchObject({ isOn: false });
   });
 
-  test('hands what the page asks for to the node of the call, in its order', async () => {
+  test('passes what the page asks for to the node that holds the call, in order', async () => {
     const client = await attach();
     const frames = [
       { type: 'say', id: 'm1', text: 'When do you open?' },
@@ -100,7 +100,7 @@ describe('a socket that wants to hear of its call', () => {
     expect(client.heard()).toEqual([]);
   });
 
-  test('is told what the call does not take, by the name that the page gave it', async () => {
+  test('is told what the call refuses, by the id that the page gave it', async () => {
     const client = await attach();
     answer = 'TOOL_UNKNOWN';
     client.say({ type: 'tool_result', id: 'call_1', output: 'late' });
@@ -115,7 +115,7 @@ describe('a socket that wants to hear of its call', () => {
     ]);
   });
 
-  test('says twenty texts a minute at most, interrupts sixty times and talks sixty times, on whichever socket', async () => {
+  test('may say twenty texts a minute, interrupt sixty times and talk sixty times, over all sockets', async () => {
     const [client, tab] = [await attach(), await attach()];
     for (let said = 0; said < 20; said += 1) client.say({ type: 'say', id: `m${said}`, text: 'hello' });
     expect(client.heard()).toEqual([]);
@@ -146,7 +146,7 @@ describe('a socket that wants to hear of its call', () => {
     '{"type":"tool_result","id":"call_1","output":' + '['.repeat(9000) + ']'.repeat(9000) + '}',
     '{"type":"tool_result","id":"call_1","output":"\\ud800"}',
     '['.repeat(20_000),
-  ])('is told of a frame that is none, and asks for nothing', async (frame) => {
+  ])('is told of an invalid frame, and asks for nothing', async (frame) => {
     const client = await attach();
     client.say(frame);
     expect(client.heard()).toMatchObject([{ type: 'error', code: 'INVALID_REQUEST' }]);

@@ -83,7 +83,7 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
     return socket;
   }
 
-  it('end each by its own key’s ceiling, wherever the report comes in', async () => {
+  it('each end by their own key’s ceiling, whichever node gets the report', async () => {
     for (const [node, email] of ['ann@example.com', 'ben@example.com'].entries()) {
       const small = await attach(1 - node, await open(node, 'small', email), email);
       const id = await open(1 - node, 'large', email);
@@ -104,7 +104,7 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
     }
   });
 
-  it('may report together no more than a session’s time makes plausible, on both nodes at once', async () => {
+  it('may report in all no more than a session’s time makes plausible, even on both nodes at once', async () => {
     const email = 'cid@example.com';
     const sm_session_id = await open(0, 'large', email);
     const report = { sm_session_id, email, tokens: 500, dollars: 0 };

@@ -32,7 +32,7 @@ describe('The upgrade of the feed', () => {
     expect({ status: reply.status, code: JSON.parse(reply.body).code }).toEqual({ status, code });
   });
 
-  it('lets an operator of the console in, who is told who is there', async () => {
+  it('admits an operator of the console, who is told who they are', async () => {
     const { app, port } = await start({ env });
     const socket = await connect(app, port, 'ops@example.com');
     expect(JSON.parse(await socket.hear())).toMatchObject({ type: 'hello', role: 'operator' });
@@ -41,7 +41,7 @@ describe('The upgrade of the feed', () => {
     await expect.poll(() => app.service.feed.size).toBe(0);
   });
 
-  it('is made before the role is known: a login without one is told so by the close', async () => {
+  it('is made before the role is known: the socket of a login without one is closed with the reason', async () => {
     const { app, port } = await start({ env });
     const socket = await connect(app, port, somebody());
     expect(await socket.closed).toMatchObject({ code: 4403 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FrameBudget } from '../../src/channel/frame-budget.ts';
 
 describe('a frame budget', () => {
-  it('decides as a bucket of tokens does', () => {
+  it('decides as a token bucket does', () => {
     const waits = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 });
     fc.assert(
       fc.property(
@@ -31,7 +31,7 @@ describe('a frame budget', () => {
     );
   });
 
-  it('lets nobody pay for a clock that was turned back', () => {
+  it('costs nobody anything when the clock is set back', () => {
     const budget = new FrameBudget(3, 60);
     let bucket: number | undefined = 0;
     for (const at of [3_600_000, 3_600_000, 3_600_000, 0, 0, 0]) {
@@ -41,7 +41,7 @@ describe('a frame budget', () => {
     expect(budget.spend(bucket, 0)).toBeUndefined();
   });
 
-  it('keeps count over a month of 1,000 frames a second', () => {
+  it('counts correctly over a month of 1,000 frames a second', () => {
     const budget = new FrameBudget(10, 60_000);
     const month = 30 * 86_400_000;
     let bucket = 0;

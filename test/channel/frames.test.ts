@@ -31,7 +31,7 @@ const heartbeats = fc.record(
 );
 
 describe('the short cut for heartbeats', () => {
-  it('takes what the schema takes and reads the same in it', () => {
+  it('accepts what the schema accepts, and reads the same', () => {
     fc.assert(
       fc.property(heartbeats, (frame) => {
         const text = JSON.stringify(frame);
@@ -68,7 +68,7 @@ describe('the answer to a heartbeat', () => {
   });
 });
 
-describe('whatever comes as text', () => {
+describe('any text', () => {
   it('is read as a frame that the document describes, or not at all', () => {
     const texts = fc.oneof(
       fc.string(),

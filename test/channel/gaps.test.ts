@@ -65,7 +65,7 @@ describe('a socket whose node missed what the bus said', () => {
     expect(sockets[1]?.heard()).toEqual([]);
   });
 
-  it('is told a transition once, and nothing that it knows already', async () => {
+  it('is told of a transition once, and of nothing that it knows already', async () => {
     const { clock, bus, deaf, other } = await twoNodes();
     const id = await other.open(await other.key());
     const [one, two] = [attached(deaf, id), attached(deaf, id)];
@@ -89,7 +89,7 @@ describe('a socket whose node missed what the bus said', () => {
     expect([one.heard(), two.heard()]).toEqual([[], [{ type: 'state', state: 'idle' }]]);
   });
 
-  it('is told every few seconds of what happens while the bus is away', async () => {
+  it('is told every few seconds what happens while the bus is away', async () => {
     const { clock, bus, deaf, other } = await twoNodes();
     const key = await other.key();
     bus.isConnected = false;
@@ -108,7 +108,7 @@ describe('a socket whose node missed what the bus said', () => {
     }
   });
 
-  it('is told by a node that finds that it stood still', async () => {
+  it('is told by a node that notices that it stood still', async () => {
     const { clock, deaf, other } = await twoNodes();
     const id = await other.open(await other.key());
     const socket = attached(deaf, id);
@@ -122,7 +122,7 @@ describe('a socket whose node missed what the bus said', () => {
     await expect.poll(() => socket.closeCode).toBe(4403);
   });
 
-  it('is told by the history while the registry is away, and looked at again until both have answered', async () => {
+  it('is told from the history while the registry is away, and its session is looked up again until both have answered', async () => {
     const clock = new ManualClock();
     const shared = createInProcessStores(dueAt(limits), clock, () => undefined);
     const state = { isAway: false };
@@ -163,7 +163,7 @@ describe('a socket whose node missed what the bus said', () => {
     await untilTold(3);
   });
 
-  it('is not told an old state that a look brings after a newer one was heard', async () => {
+  it('is not told an old state that a look-up returns after a newer one was heard', async () => {
     const clock = new ManualClock();
     const shared = createInProcessStores(dueAt(limits), clock, () => undefined);
     const bus = deafBus();

@@ -37,7 +37,7 @@ describe('a heartbeat', () => {
     ['žluť 🐎'],
     ['\u2028'],
     ['x'.repeat(255)],
-  ])('gets its id %j back as it was', async (id) => {
+  ])('gets its id %j back unchanged', async (id) => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     client.say({ type: 'heartbeat', id });
@@ -51,7 +51,7 @@ describe('a heartbeat', () => {
     expect(client.heard()[0]).not.toHaveProperty('id');
   });
 
-  it('may hold fields that nobody knows, and the same field twice', async () => {
+  it('may contain unknown fields, and the same field twice', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     client.say({ type: 'heartbeat', id: 1, mood: ['good'], __proto__: null });
@@ -62,7 +62,7 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  it('counts as seen over HTTP as well', async () => {
+  it('is also visible over HTTP', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);
@@ -73,7 +73,7 @@ describe('a heartbeat', () => {
     expect(reply).toMatchObject({ status: 200, body: { session: { idleSec: 0, durationSec: 400 } } });
   });
 
-  it('is served after the frames that came before it, however long these take', async () => {
+  it('is answered after the frames that came before it, however long these take', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     client.say({ type: 'usage', tokens: 1, dollars: 0, id: 'a' });
@@ -94,7 +94,7 @@ describe('a heartbeat', () => {
     expect(client.heard()).toMatchObject([{ id: 'e' }]);
   });
 
-  it('that rates its conversation is answered only where it is wrong or cannot be kept', async () => {
+  it('that rates its conversation is answered only if the rating is wrong or cannot be kept', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);
@@ -113,7 +113,7 @@ describe('a heartbeat', () => {
     expect([await rated(), client.closeCode]).toEqual([4, undefined]);
   });
 
-  it('behind the end of its session is not served any more', async () => {
+  it('after the end of its session is no longer answered', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     client.say({ type: 'usage', tokens: 1, dollars: 0, id: 'a' });
@@ -125,7 +125,7 @@ describe('a heartbeat', () => {
     expect(client.socket.closings).toBe(1);
   });
 
-  it('that ends its session while the database is away is answered with a fault, and when it is kept with the end', async () => {
+  it('that ends its session while the database is away is answered with an error, and with the end once that is kept', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const [client, other] = [attached(app, id), attached(app, id)];
@@ -143,7 +143,7 @@ describe('a heartbeat', () => {
     expect(client.closeCode).toBe(4403);
   });
 
-  it('after an end in vain hears of an end for another reason at once', async () => {
+  it('after an `end` that failed is told at once of an end for another reason', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);

@@ -36,7 +36,7 @@ describe('a bad frame', () => {
     `{"type":"attach","sm_session_id":"s","language":"de${'-abcdefg'.repeat(5)}"}`,
     '['.repeat(4000),
     `{"type":"end","deep":${'['.repeat(1900)}${']'.repeat(1900)}`,
-  ])('such as %s is told, and the third closes with 4400', async (text) => {
+  ])('such as %s is answered with an error, and the third closes with 4400', async (text) => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     client.say(text);
@@ -53,7 +53,7 @@ describe('a bad frame', () => {
     expect(client.closeCode).toBe(4400);
   });
 
-  it('is also one that is no text', async () => {
+  it('may also be one that is not text', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     for (const _ of [1, 2, 3]) client.listener.binary();
@@ -61,7 +61,7 @@ describe('a bad frame', () => {
     expect(client.closeCode).toBe(4400);
   });
 
-  it('counts before attaching as well', async () => {
+  it('counts even before attaching', async () => {
     const app = await build();
     const client = new ChannelClient(app);
     for (const _ of [1, 2, 3]) client.say({ type: 'heartbeat' });
@@ -97,7 +97,7 @@ describe('the budget of frames', () => {
     expect(client.closeCode).toBe(4429);
   });
 
-  it('pays for bad frames, binary ones and pings as well', async () => {
+  it('is also spent by bad frames, binary ones and pings', async () => {
     const app = await build({ env });
     const client = attached(app, await app.open(await app.key()));
     client.say('nonsense');
@@ -109,7 +109,7 @@ describe('the budget of frames', () => {
     expect(client.closeCode).toBe(4429);
   });
 
-  it('is one for all sockets of a session, and each session has its own', async () => {
+  it('is shared by all sockets of a session, and each session has its own', async () => {
     const app = await build({ env });
     const key = await app.key();
     const id = await app.open(key);
@@ -121,7 +121,7 @@ describe('the budget of frames', () => {
     expect([one.closeCode, other.closeCode, stranger.closeCode]).toEqual([undefined, 4429, undefined]);
   });
 
-  it('does not begin anew with another socket', async () => {
+  it('does not start anew with another socket', async () => {
     const app = await build({ env });
     const id = await app.open(await app.key());
     const one = attached(app, id);
@@ -141,7 +141,7 @@ describe('the budget of frames', () => {
     expect(later.closeCode).toBe(4429);
   });
 
-  it('is also one for all sockets of an address, of as many sessions as it may hold with four sockets each', async () => {
+  it('is also shared by all sockets of an address, which allows for as many sessions as it may hold with four sockets each', async () => {
     const app = await build({ env: { ...env, MAX_SOCKETS_PER_IP: '8' } });
     const sockets = Array.from({ length: 4 }, () => new ChannelClient(app, '192.0.2.1'));
     for (let frames = 0; frames < 10; frames += 1) sockets[frames % 4]?.listener.ping();
@@ -165,7 +165,7 @@ describe('a socket that does not read', () => {
     expect(app.service.hub.attached).toBe(0);
   });
 
-  it('holds up nobody else when something is pushed', async () => {
+  it('delays no other socket when something is pushed', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const [stuck, well] = [attached(app, id), attached(app, id)];

@@ -45,7 +45,7 @@ describe.skipIf(reason !== undefined)(`Sockets of console users on two nodes ${r
     for (const socket of sockets) expect(await socket.closed).toMatchObject({ code: 4401 });
   });
 
-  it('that carry a voice session all hear of the violation that ends it, and the feed of the login that ends with it', async () => {
+  it('that carry a voice session all hear of the violation that ends it, and the feed closes with the login', async () => {
     const login = await both.login('cid@example.com');
     const feeds = await watch(login);
     const created = await login.at(0).post('/api/session', { tenantId: 'demo' });

@@ -49,7 +49,7 @@ describe.skipIf(reason !== undefined)(`Sockets of two nodes that missed each oth
     }
   });
 
-  it('hear of a usage report over the ceiling that was counted while the bus of the other was cut', async () => {
+  it('hear of a usage report over the ceiling that was counted while the other node’s bus was cut', async () => {
     const email = 'cid@example.com';
     const id = await both.open(email);
     const sockets = await both.attach(id, email);
@@ -65,7 +65,7 @@ describe.skipIf(reason !== undefined)(`Sockets of two nodes that missed each oth
     await expectEnds(sockets, 'quota_exceeded');
   });
 
-  it('hear of the end by a revoked key while Redis is frozen', async () => {
+  it('hear that a revoked key ends their session while Redis is frozen', async () => {
     const email = 'dan@example.com';
     const sockets = await both.attach(await both.open(email), email);
     both.redis.freeze();

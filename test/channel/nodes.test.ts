@@ -22,14 +22,14 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
 
   afterAll(() => both?.close());
 
-  it('all hear of the end that one of them asks for', async () => {
+  it('all hear of the end when one of them ends the session', async () => {
     const email = 'ann@example.com';
     const sockets = await both.attach(await both.open(email), email);
     sockets[1]?.say({ type: 'end' });
     await expectEnds(sockets, 'closed_by_client');
   });
 
-  it('all hear of the end by an operator, whichever node is asked', async () => {
+  it('all hear of the end when an operator ends the session on either node', async () => {
     for (const node of both.nodes) {
       const email = `ben-${node.port}@example.com`;
       const id = await both.open(email);
@@ -49,7 +49,7 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
     await expectEnds(sockets, 'quota_exceeded');
   });
 
-  it('are four at most, and one that leaves makes room on either node', async () => {
+  it('are at most four, and one that leaves makes room on either node', async () => {
     const email = 'dan@example.com';
     const id = await both.open(email);
     const four = [...(await both.attach(id, email)), ...(await both.attach(id, email))];
@@ -78,7 +78,7 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
     expect(counted()).toBeLessThanOrEqual(20 + 15);
   });
 
-  it('and an operator who watches one node hears what the other does', async () => {
+  it('and the feed of one node, which shows what the other node does', async () => {
     const email = 'fay@example.com';
     const watching = await both.watch(both.nodes[1], ['counts', 'sessions']);
     // A node that was slow to hear from Redis may report a gap first.
@@ -102,7 +102,7 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
       .toBe(true);
   });
 
-  it('and an operator is told that something may have been missed, when the nodes were cut off from each other', async () => {
+  it('and the feed, which reports that something may have been missed after the nodes were cut off from each other', async () => {
     const watching = await both.watch(both.nodes[0], ['counts']);
     await both.redis.restart();
     await expect.poll(() => watching.messages.some((text) => text.includes('"type":"gap"'))).toBe(true);

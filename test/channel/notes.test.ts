@@ -17,8 +17,8 @@ async function notesOf(app: TestApp, id: string) {
   return entries.map(({ code, detail }) => ({ kind: code, ...detail }));
 }
 
-describe('what a session has noted of its sockets', () => {
-  it('is that one attached, and with which code it closed, once', async () => {
+describe('what is noted about the sockets of a session', () => {
+  it('is that one attached, and with which code it closed, each once', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);
@@ -27,7 +27,7 @@ describe('what a session has noted of its sockets', () => {
     expect(await notesOf(app, id)).toEqual([{ kind: 'detached', code: 1006 }, { kind: 'attached' }]);
   });
 
-  it('is our own code where we close it', async () => {
+  it('is our own code if we close it', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);
@@ -36,7 +36,7 @@ describe('what a session has noted of its sockets', () => {
     expect(await notesOf(app, id)).toEqual([{ kind: 'detached', code: 4403 }, { kind: 'attached' }]);
   });
 
-  it('is nothing of a socket that never attached, and nothing of heartbeats', async () => {
+  it('is nothing about a socket that never attached, and nothing about heartbeats', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     new ChannelClient(app).listener.closed(1001);
@@ -45,7 +45,7 @@ describe('what a session has noted of its sockets', () => {
     expect(await notesOf(app, id)).toEqual([{ kind: 'attached' }]);
   });
 
-  it('is each warning that was sent: of which limit, and how many seconds before', async () => {
+  it('is each warning that was sent: for which limit, and how many seconds before', async () => {
     const app = await build();
     const id = await app.open(await app.key({ limits: { dailyTokens: 100 } }));
     attached(app, id);

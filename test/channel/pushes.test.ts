@@ -7,7 +7,7 @@ import { useApps } from '../support/use-apps.ts';
 const { build } = useApps();
 
 describe('what is heard of a call', () => {
-  it('is told to all sockets of its session, and to no other, and keeps the session as it is', async () => {
+  it('goes to all sockets of its session and to no other, and leaves the session as it is', async () => {
     const app = await build();
     const key = await app.key();
     const [sessionId, otherId] = [await app.open(key), await app.open(key)];
@@ -22,7 +22,7 @@ describe('what is heard of a call', () => {
 });
 
 describe('a transition is pushed', () => {
-  it('when the clock makes it: idle, stale, and the end', async () => {
+  it('when the clock causes it: idle, stale, and the end', async () => {
     const app = await build({ env: { MAX_SESSION_MINUTES: '1440' } });
     const client = attached(app, await app.open(await app.key()));
     app.clock.advance(300 * SECOND);
@@ -54,7 +54,7 @@ describe('a transition is pushed', () => {
     ]);
   });
 
-  it('when a maximum duration is over, with the words for an end user', async () => {
+  it('when the maximum duration is over, with the message for an end user', async () => {
     const app = await build({ env: { MAX_SESSION_MINUTES: '3' } });
     const client = attached(app, await app.open(await app.key()));
     app.clock.advance(3 * MINUTE + 1);
@@ -70,7 +70,7 @@ describe('a transition is pushed', () => {
     ]);
   });
 
-  it('to every socket of the session, and to no other', async () => {
+  it('to every socket of the session and to no other', async () => {
     const app = await build();
     const key = await app.key();
     const [id, otherId] = [await app.open(key), await app.open(key)];
@@ -129,7 +129,7 @@ describe('a transition is pushed', () => {
     for (const client of clients) expect(client.heard()).toMatchObject([{ type: 'ended', reason: 'quota_exceeded' }]);
   });
 
-  it('once to each socket, also when the same news comes twice', async () => {
+  it('once to each socket, even if the same news comes twice', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);
@@ -140,7 +140,7 @@ describe('a transition is pushed', () => {
 });
 
 describe('the end', () => {
-  it('that a client asks for is answered with it, once, on all its sockets', async () => {
+  it('that a client asks for is told once on all sockets of the session', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const [client, tab] = [attached(app, id), attached(app, id)];
@@ -154,7 +154,7 @@ describe('the end', () => {
     expect([client.socket.closings, tab.socket.closings]).toEqual([1, 1]);
   });
 
-  it('does not come from losing a socket', async () => {
+  it('is not caused by losing a socket', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     attached(app, id).listener.closed(1006);
@@ -163,7 +163,7 @@ describe('the end', () => {
   });
 });
 
-describe('a node that goes away', () => {
+describe('a node that shuts down', () => {
   it('tells every socket to connect elsewhere, and attached ones may do so', async () => {
     const app = await build();
     const id = await app.open(await app.key());

@@ -14,7 +14,7 @@ interface Page {
   readonly token: string;
 }
 
-describe.skipIf(reason !== undefined)(`A session that another page goes on with, on two nodes ${reason ?? ''}`, () => {
+describe.skipIf(reason !== undefined)(`A session that another page resumes, on two nodes ${reason ?? ''}`, () => {
   let both: TwoNodes;
   let users = 0;
 
@@ -45,7 +45,7 @@ describe.skipIf(reason !== undefined)(`A session that another page goes on with,
     return visitor.post('/api/session', { widgetKey, email, resume: token });
   }
 
-  it('goes on at either with the token of the other, and the page before is closed there', async () => {
+  it('goes on at either node with a token of the other, where the former page’s socket is closed', async () => {
     const [one, other] = both.nodes;
     const { email, id } = await opened();
     for (const [here, there] of [
@@ -62,7 +62,7 @@ describe.skipIf(reason !== undefined)(`A session that another page goes on with,
     expect(JSON.parse(await present.socket.hear())).toMatchObject({ type: 'heartbeat', state: 'engaged' });
   });
 
-  it(`goes on with one of ${RACERS} pages that try at once at both`, async () => {
+  it(`goes on with one of ${RACERS} pages that try at both nodes at once`, async () => {
     const { email, id } = await opened();
     const { token } = await attach(both.nodes[0], id, email);
     const tries = Array.from({ length: RACERS }, (_, n) => resume(both.nodes[n % 2 === 0 ? 0 : 1], token, email));
@@ -71,7 +71,7 @@ describe.skipIf(reason !== undefined)(`A session that another page goes on with,
     expect(codes.filter((status) => status === 409)).toHaveLength(RACERS - 1);
   });
 
-  it('goes on at the other when the node of the page before was killed', async () => {
+  it('goes on at the other node after the former page’s node was killed', async () => {
     const [dying, living] = both.nodes;
     const { email, id } = await opened();
     const { token } = await attach(dying, id, email);

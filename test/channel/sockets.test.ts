@@ -13,7 +13,7 @@ const { build } = useApps();
 const limits = { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };
 
 describe('a session', () => {
-  it('has at most four sockets: another is closed with 4429, until one of them leaves', async () => {
+  it('has at most four sockets: another is closed with 4429 until one of them leaves', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const four = [1, 2, 3, 4].map(() => attached(app, id));
@@ -29,7 +29,7 @@ describe('a session', () => {
     }
   });
 
-  it('has no socket less because of who may not attach to it', async () => {
+  it('loses no socket to callers who may not attach', async () => {
     const app = await build();
     const email = somebody();
     const id = await app.open(await app.key(), { email });
@@ -59,7 +59,7 @@ describe('an address', () => {
     expect(new ChannelClient(app, '192.0.2.1').closeCode).toBeUndefined();
   });
 
-  it('is that of an office with a hundred sessions, each of which beats', async () => {
+  it('may be that of an office with a hundred sessions, all of which send heartbeats', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '60' } });
     const key = await app.key({ limits: { concurrentSessions: 200, sessionsPerMinute: 200 } });
     const sockets: ChannelClient[] = [];
@@ -119,7 +119,7 @@ describe('over several nodes', () => {
     return { ...createInProcessStores(dueAt(limits), clock, () => undefined), sockets };
   }
 
-  it('a session has at most four sockets, and those of a node that dies are free after a while', async () => {
+  it('a session has at most four sockets, and those of a dead node are freed after a while', async () => {
     const clock = new ManualClock();
     const live = sharedStores(clock, { ...createInProcessSlots(), keepAlive: () => undefined });
     const [here, there] = [await build({ live, clock }), await build({ live, clock })];

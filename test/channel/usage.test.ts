@@ -25,7 +25,7 @@ describe('a usage report', () => {
     });
   });
 
-  it('with an id that was used is counted once, and refused with another content', async () => {
+  it('with a repeated id is counted once, and refused if its content differs', async () => {
     const app = await build();
     const email = somebody();
     const client = attached(app, await app.open(await app.key(), { email }), email);
@@ -44,7 +44,7 @@ describe('a usage report', () => {
     expect(await client.hear()).toMatchObject({ type: 'usage', usage: { dollars: 0.3 } });
   });
 
-  it('under an id that another session of the same visitors used is another report', async () => {
+  it('with an id that another session of the same visitor has used is another report', async () => {
     const app = await build();
     const key = await app.key();
     const [one, other] = [attached(app, await app.open(key)), attached(app, await app.open(key))];
@@ -54,7 +54,7 @@ describe('a usage report', () => {
     expect(await other.hear()).toMatchObject({ type: 'usage', usage: { tokens: 11 } });
   });
 
-  it('is activity', async () => {
+  it('counts as activity', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     app.clock.advance(299 * SECOND);
@@ -87,7 +87,7 @@ describe('a usage report', () => {
     expect(client.heard()).toEqual([]);
   });
 
-  it('while the database is away is refused by name and counts nothing, and the socket stays', async () => {
+  it('while the database is away is refused with its id and counts nothing, and the socket stays open', async () => {
     const app = await build();
     const email = somebody();
     const client = attached(app, await app.open(await app.key(), { email }), email);
@@ -131,7 +131,7 @@ describe('a violation that a console caller is answered with over the socket', (
     return { app, email, id, client: attached(app, id, email), logins };
   }
 
-  it('destroys the login that opened the session when the day is used up, and no other', async () => {
+  it('destroys only the login that opened the session, when the day is used up', async () => {
     const { client, logins } = await consoleSocket({ CONSOLE_MAX_TOKENS_DAILY: '100' });
     client.say({ type: 'usage', tokens: 100, dollars: 0, id: 'a' });
     await expect.poll(() => client.heard().map(({ type }) => type)).toContain('usage');
@@ -160,7 +160,7 @@ describe('a violation that a console caller is answered with over the socket', (
     await expect.poll(logins).toEqual([false, true]);
   });
 
-  it('is none when the client itself ends the session', async () => {
+  it('does not exist when the client itself ends the session', async () => {
     const { client, logins } = await consoleSocket();
     client.say({ type: 'end' });
     await expect.poll(() => client.closeCode).toBe(4403);
@@ -169,7 +169,7 @@ describe('a violation that a console caller is answered with over the socket', (
 });
 
 describe('a warning of the quota', () => {
-  it('comes at 80 and at 95 percent, to every socket of the subject, and to no other', async () => {
+  it('comes at 80 and at 95 percent, to every socket of the subject and to no other', async () => {
     const app = await build({ env: { WIDGET_MAX_TOKENS_DAILY: '100' } });
     const [key, email, stranger] = [await app.key(), somebody(), somebody()];
     const id = await app.open(key, { email });

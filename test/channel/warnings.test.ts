@@ -18,7 +18,7 @@ function pass(app: TestApp, client: ChannelClient, seconds: number): readonly un
 }
 
 describe('a warning', () => {
-  it('of idleness comes 60 and 10 seconds before, and no more than once', async () => {
+  it('of idleness comes once 60 and once 10 seconds before', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     expect(pass(app, client, 300)).toEqual([
@@ -39,7 +39,7 @@ describe('a warning', () => {
     ]);
   });
 
-  it('of idleness is not put off by a tab that beats and says that nobody speaks', async () => {
+  it('of idleness is not delayed by a tab whose heartbeats say that nobody speaks', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     pass(app, client, 230);
@@ -51,7 +51,7 @@ describe('a warning', () => {
     ]);
   });
 
-  it('of the maximum duration comes 60 and 10 seconds before, whatever is said meanwhile', async () => {
+  it('of the maximum duration comes 60 and 10 seconds before, even while somebody speaks', async () => {
     const app = await build({ env: { MAX_SESSION_MINUTES: '5' } });
     const client = attached(app, await app.open(await app.key()));
     pass(app, client, 200);
@@ -63,7 +63,7 @@ describe('a warning', () => {
     expect(pass(app, client, 55)).toEqual([{ second: 45, type: 'warning', reason: 'duration', secondsLeft: 10 }]);
   });
 
-  it('does not come when somebody has beaten elsewhere', async () => {
+  it('does not come if another page has sent a heartbeat', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const client = attached(app, id);
@@ -73,7 +73,7 @@ describe('a warning', () => {
     expect(pass(app, client, 1)).toMatchObject([{ secondsLeft: 60 }]);
   });
 
-  it('tells what is left to a socket that attaches late', async () => {
+  it('tells a socket that attaches late how much time is left', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     app.clock.advance(270 * SECOND);
@@ -81,7 +81,7 @@ describe('a warning', () => {
     expect(pass(app, client, 1)).toMatchObject([{ reason: 'idle', secondsLeft: 30 }]);
   });
 
-  it('of an end that is never further away than its notice does not come with every heartbeat', async () => {
+  it('of an end that is always near does not come with every heartbeat', async () => {
     const app = await build({ env: { MAX_SESSION_IDLE_SEC: '30' } });
     const client = attached(app, await app.open(await app.key()));
     expect(pass(app, client, 15)).toEqual([]);
@@ -90,7 +90,7 @@ describe('a warning', () => {
     expect(pass(app, client, 30)).toMatchObject([{ second: 21, secondsLeft: 10 }]);
   });
 
-  it('is over when the session has gone idle', async () => {
+  it('no longer comes once the session has gone idle', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
     app.clock.advance(301 * SECOND);

@@ -25,7 +25,7 @@ async function refused(port: number, headers: readonly string[], method = 'GET')
 const without = (name: string): readonly string[] => upgradeHeaders.filter((line) => !line.startsWith(name));
 
 describe('the upgrade of the heartbeat channel', () => {
-  it('is refused with 403 before any 101 when the Origin is a stranger', async () => {
+  it('is refused with 403 before any 101 if the Origin is unknown', async () => {
     const { port } = await start();
     for (const origin of ['https://evil.example', 'null', `${CONSOLE}.evil.example`, 'http://localhost:3001']) {
       const reply = await refused(port, [...upgradeHeaders, `Origin: ${origin}`]);
@@ -43,7 +43,7 @@ describe('the upgrade of the heartbeat channel', () => {
     }
   });
 
-  it('is refused from the origin of a key that is revoked', async () => {
+  it('is refused from the origin of a revoked key', async () => {
     const { app, port } = await start();
     const { origin } = await app.key({ revokedAtMs: app.clock.now() });
     expect(await refused(port, [...upgradeHeaders, `Origin: ${origin}`])).toMatchObject({ status: 403 });
@@ -70,7 +70,7 @@ describe('the upgrade of the heartbeat channel', () => {
     expect(faults).toEqual([]);
   });
 
-  it('counts in the window of its address, and its 101 tells what is left', async () => {
+  it('counts in the window of its address, and its 101 says what is left', async () => {
     const { port } = await start({ env: { RATE_IP_PER_MIN: '2' } });
     const socket = await RawSocket.open(port, SOCKET_PATH);
     expect(socket.head).toMatch(/\r\nX-RateLimit-Remaining: 1\r\n/i);
@@ -79,7 +79,7 @@ describe('the upgrade of the heartbeat channel', () => {
     socket.client.destroy();
   });
 
-  it('works without a login that can be checked', async () => {
+  it('works even if a login cannot be checked', async () => {
     const { port } = await start();
     const socket = await RawSocket.open(port, SOCKET_PATH, [...upgradeHeaders, 'Cookie: tenant_session=nonsense']);
     socket.client.destroy();
@@ -87,7 +87,7 @@ describe('the upgrade of the heartbeat channel', () => {
 });
 
 describe('the heartbeat channel on the wire', () => {
-  it('attaches, beats, reports and ends', async () => {
+  it('attaches, sends heartbeats, reports usage and ends', async () => {
     const { app, url } = await start();
     const client = await SocketClient.open(url);
     client.say({ type: 'attach', sm_session_id: await app.open(await app.key()) });
@@ -107,7 +107,7 @@ describe('the heartbeat channel on the wire', () => {
     expect(await client.closed).toEqual({ code: 4403, reason: 'closed_by_client' });
   });
 
-  it("tells each socket of an end in its own language: its client's, else its upgrade's, else English", async () => {
+  it("tells each socket of an end in its own language: its client's, otherwise its upgrade's, otherwise English", async () => {
     const { app, url } = await start();
     const sm_session_id = await app.open(await app.key());
     const asked = [
@@ -137,7 +137,7 @@ describe('the heartbeat channel on the wire', () => {
     client.socket.close();
   });
 
-  it('takes 4 KiB in one frame, and a frame in fragments', async () => {
+  it('accepts 4 KiB in one frame, and a frame in fragments', async () => {
     const { app, port } = await start();
     const socket = await RawSocket.open(port, SOCKET_PATH);
     const attach = JSON.stringify({ type: 'attach', sm_session_id: await app.open(await app.key()) });
@@ -148,7 +148,7 @@ describe('the heartbeat channel on the wire', () => {
     socket.client.destroy();
   });
 
-  it('takes 20 KiB in one frame of a socket that wants its call, and from no other', async () => {
+  it('accepts 20 KiB in one frame only from a socket that wants its call', async () => {
     const { app, port } = await start();
     const sm_session_id = await app.open(await app.key());
     const open = async (wants: readonly string[]): Promise<RawSocket> => {
@@ -187,7 +187,7 @@ describe('the heartbeat channel on the wire', () => {
     expect(await silent.closed).toMatchObject({ code: 4401 });
   });
 
-  it('counts sockets by the address that a trusted proxy tells, an IPv6 one by its /64', async () => {
+  it('counts sockets by the address that a trusted proxy reports, an IPv6 address by its /64', async () => {
     const { url } = await start({ env: { MAX_SOCKETS_PER_IP: '1', TRUST_PROXY: '127.0.0.1' } });
     const from = (address: string): Promise<SocketClient> =>
       SocketClient.open(url, SUBPROTOCOL, { 'x-forwarded-for': `192.0.2.99, ${address}` });
@@ -208,7 +208,7 @@ describe('the heartbeat channel on the wire', () => {
     await next.hear();
   });
 
-  it('forgets a socket that breaks off or leaves, with which code is noted, and the session lives on', async () => {
+  it('forgets a socket that breaks off or leaves and notes its close code, and the session goes on', async () => {
     const { app, port, url } = await start();
     const id = await app.open(await app.key());
     const socket = await RawSocket.open(port, SOCKET_PATH);
@@ -232,7 +232,7 @@ describe('the heartbeat channel on the wire', () => {
     expect((await app.post('/api/realtime/heartbeat', { sm_session_id: id })).status).toBe(200);
   });
 
-  it('sends everybody elsewhere when the service closes', async () => {
+  it('tells every socket to connect elsewhere when the service shuts down', async () => {
     const { app, url, transport } = await start();
     const [attached, fresh] = [await SocketClient.open(url), await SocketClient.open(url)];
     attached.say({ type: 'attach', sm_session_id: await app.open(await app.key()) });

@@ -43,7 +43,7 @@ async function isAsBefore(before: ReplyBody, after: ReplyBody): Promise<void> {
   });
 }
 
-test('A copy of the embedded storage, made and put back as docs/backup.md and docs/restore.md say, is what was', async () => {
+test('A copy of the embedded storage, made and restored as docs/backup.md and docs/restore.md say, brings back what was there', async () => {
   directory = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
   const env = { DATA_DIR: join(directory, 'data'), PORT: '0' };
   server = await Switchboard.start(env);
@@ -65,7 +65,7 @@ test('A copy of the embedded storage, made and put back as docs/backup.md and do
 const skipped = reasonToSkipPostgres() ?? reasonToSkip(() => findBinary('pg_dump', 'postgresql', postgresFolders()));
 
 describe.skipIf(skipped !== undefined)(`A dump of PostgreSQL ${skipped ?? ''}`, () => {
-  test('made while the service runs and restored as docs/backup.md and docs/restore.md say, is what was', async () => {
+  test('made while the service runs and restored as docs/backup.md and docs/restore.md say, brings back what was there', async () => {
     directory = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
     const [first, second] = [await neededDatabase(), await neededDatabase()];
     databases.push(first, second);

@@ -43,7 +43,7 @@ describe('A page that ignores the end of its session falls silent, because its c
     await hungUp(page, call, 'closed_by_client');
   });
 
-  test.concurrent('when what it used is over the ceiling of the day', async () => {
+  test.concurrent('when its usage exceeds the day’s ceiling', async () => {
     const page = await Page.of(world).create({ widgetKey: narrowKey });
     const call = await page.dial(world);
     call.respond(responseOf().usage);
@@ -53,14 +53,14 @@ describe('A page that ignores the end of its session falls silent, because its c
     expect(await page.usage()).toMatchObject({ tokens: 2 * responseOf().tokens });
   });
 
-  test.concurrent('when its time is up, however much is said', async () => {
+  test.concurrent('when its time is up, even while the visitor speaks', async () => {
     const page = Page.of(world);
     const call = await page.call(world);
     keepSpeaking(call);
     await hungUp(page, call, 'duration_exceeded');
   });
 
-  test.concurrent('when nobody has spoken for long, though its heartbeats say otherwise', async () => {
+  test.concurrent('when nobody has spoken for long, even if its heartbeats say otherwise', async () => {
     const page = Page.of(quiet);
     const call = await page.call(quiet);
     const beat = async (): Promise<unknown> => page.post('/api/realtime/heartbeat', {});

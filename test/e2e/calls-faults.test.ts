@@ -37,7 +37,7 @@ async function nothingIsOpen(): Promise<void> {
 
 describe('The end of a session', () => {
   test.each<HangupMode>(['broken', 'hang', 'reset', 'rate limited'])(
-    'is answered while the provider cannot be asked (%s), whose call is hung up when it can',
+    'is answered while the provider cannot be asked (%s), and the call is hung up once it can',
     async (mode) => {
       const page = Page.of(world);
       const call = await page.call(world);
@@ -58,7 +58,7 @@ describe('A caller who goes away before the answer', () => {
     ['while the provider is asked', 'requests', (): void => void (world.provider.delayMs = 800)],
     ['while the call is attached to', 'upgrades', (): void => void (world.provider.calls.attachMode = 'never')],
     ['as soon as it has asked', 'nothing', (): void => undefined],
-  ] as const)('%s leaves no call behind, and may try again', async (_when, awaited, prepare) => {
+  ] as const)('%s leaves no call behind and may try again', async (_when, awaited, prepare) => {
     const page = await Page.of(world).create();
     prepare();
     const { provider } = world;
@@ -105,7 +105,7 @@ describe('A call that cannot be opened', () => {
     await nothingIsOpen();
   });
 
-  test('from another origin costs not even its ticket', async () => {
+  test('because its origin is wrong does not even cost its ticket', async () => {
     const page = await Page.of(world).create();
     expect(await page.exchange({ origin: 'https://evil.example' })).toMatchObject({ status: 403 });
     expect(await page.exchange()).toMatchObject({ status: 201 });
@@ -125,7 +125,7 @@ const missing = reasonToSkipPostgres();
 const soonTold = { ...promptly, DATABASE_DEADLINE_MS: '5000' };
 
 describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?? ''}`, () => {
-  test('a call that is being opened is not answered, and what there is of it is hung up afterwards', async () => {
+  test('a call that is being opened is refused, and hung up at the provider afterwards', async () => {
     const postgres = await startPostgres();
     const frozen = await startCalls({ ...soonTold, DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '0' });
     try {
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?
     }
   });
 
-  test('a call that nobody can count any more is hung up', async () => {
+  test('a call whose usage can no longer be counted is hung up', async () => {
     const postgres = await startPostgres();
     const frozen = await startCalls({ ...soonTold, DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
     try {

@@ -69,7 +69,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     );
   };
 
-  test('carry nothing of the language of the provider, and tell nothing that the page is not to know', async () => {
+  test('carry nothing of the provider’s protocol, and reveal nothing that the page must not know', async () => {
     const page = new Page(() => one.origin, world.confidential);
     page.hasChannel = false;
     const call = await page.call(world);
@@ -111,7 +111,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     expect(world.leaks()).toEqual([]);
   });
 
-  test('make a turn of what the visitor says while they hold a button, and nothing of silence', async () => {
+  test('turn what the visitor says while holding a button into a turn, and ignore silence', async () => {
     const page = new Page(() => one.origin, world.confidential);
     page.hasChannel = false;
     const reply = await page.tryCreate({ agentId: 'held' });
@@ -154,7 +154,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     expect(framesOf(socket).filter(({ type }) => type === 'error')).toEqual([]);
   });
 
-  test('have nothing of what an operator whispers on a node that has nothing of the session', async () => {
+  test('contain nothing of what an operator whispers on another node', async () => {
     const page = new Page(() => one.origin, world.confidential);
     page.hasChannel = false;
     const call = await page.call(world);
@@ -174,7 +174,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     expect(world.leaks()).toEqual([]);
   });
 
-  test('go to the sockets there and come from them, and a tool that its death left open is answered once', async () => {
+  test('go to sockets on other nodes and come from them, and a tool left open by the holder’s death is answered once', async () => {
     const page = new Page(() => one.origin, world.confidential);
     page.hasChannel = false;
     const call = await page.call(world);

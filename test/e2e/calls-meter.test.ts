@@ -11,7 +11,7 @@ let world: World;
 afterEach(() => world.close());
 
 describe('A page that reports nothing', () => {
-  test('is metered to the micro-dollar by what the provider bills, also through a call that replaced another', async () => {
+  test('is metered to the micro-dollar as the provider bills it, even when one call replaces another', async () => {
     world = await startCalls();
     const page = Page.of(world);
     const first = await page.call(world);
@@ -48,7 +48,7 @@ describe('A page that reports nothing', () => {
 });
 
 describe('A change of prices', () => {
-  test('changes what is used from then on, and nothing of before', async () => {
+  test('applies to later usage only', async () => {
     world = await startCalls();
     const before = Page.of(world);
     const call = await before.call(world);

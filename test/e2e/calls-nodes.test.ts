@@ -44,7 +44,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
   const atTwo = (page: Page): Page => page.at(() => two.origin);
   const callOf = async (page: Page): Promise<CallSeen | undefined> => (await seen(world, page)).calls[0];
 
-  test('are hung up when the other node hears of the end, by the client or an operator', async () => {
+  test('are hung up when the client or an operator ends the session on the other node', async () => {
     for (const end of [
       (page: Page) => atTwo(page).end(),
       ({ sessionId }: Page) => world.backend().post(`/api/operator/sessions/${encodeURIComponent(sessionId)}/end`, {}),
@@ -62,7 +62,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     }
   });
 
-  test('are hung up when another is opened at the other node', async () => {
+  test('are hung up when the session opens another on the other node', async () => {
     const page = pageAtOne();
     const first = await page.call(world);
     const second = await (await atTwo(page).askTicket()).dial(world);
@@ -71,7 +71,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect((await seen(world, page)).calls).toMatchObject([{ state: 'open' }, { closeReason: 'replaced' }]);
   });
 
-  test('of a session that another page goes on with at the other node are counted on one budget, and are one session', async () => {
+  test('of a session that another page resumes on the other node count towards one budget, and belong to one session', async () => {
     const page = pageAtOne();
     const first = await page.call(world);
     const { usage, tokens } = responseOf();
@@ -94,7 +94,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect([again.status, again.body]).toMatchObject([409, { code: 'RESUME_REFUSED' }]);
   });
 
-  test('are opened once by a ticket that comes to both nodes at once', async () => {
+  test('are opened once by a ticket that reaches both nodes at the same time', async () => {
     const page = await pageAtOne().create();
     const before = world.provider.calls.all.length;
     const replies = await Promise.all([
@@ -107,7 +107,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect(world.provider.calls.all).toHaveLength(before + 1);
   });
 
-  test('of many pages at once open, and none is left open', async () => {
+  test('of many pages open at the same time, and none is left open', async () => {
     const pages = Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? pageAtOne() : atTwo(pageAtOne())));
     const before = world.provider.calls.all.length;
     for (const page of pages) await page.create();
@@ -119,7 +119,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     await vi.waitFor(() => expect(calls.filter(({ ended }) => ended?.reason !== 'hangup')).toEqual([]), soon);
   });
 
-  test('are taken over when their node is killed: heard again, counted once, and hung up with their session', async () => {
+  test('are taken over when their node is killed: they are heard again, counted once, and hung up with their session', async () => {
     const page = pageAtOne();
     const call = await page.call(world);
     const { usage, tokens, pico } = responseOf();
@@ -148,7 +148,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     );
   });
 
-  test('are hung up when their session ended while nobody held them', async () => {
+  test('are hung up if their session ended while no node held them', async () => {
     const page = pageAtOne();
     const call = await page.call(world);
     await one.end('SIGKILL');
@@ -156,7 +156,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
   });
 
-  test('are hung up when their node is killed before the page has its answer', async () => {
+  test('are hung up if their node is killed before the page has its answer', async () => {
     const page = await pageAtOne().create();
     const before = world.provider.calls.upgrades;
     world.provider.calls.attachMode = 'never';
@@ -175,7 +175,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect(next.ended).toBeUndefined();
   });
 
-  test('are handed over when their node is shut down, and go on', async () => {
+  test('are handed over when their node shuts down, and go on', async () => {
     const page = pageAtOne();
     const call = await page.call(world);
     const owner = (await callOf(page))?.ownerNode;

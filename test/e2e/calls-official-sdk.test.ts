@@ -90,7 +90,7 @@ function callTool(call: TestCall, name: string, callId: string): void {
   call.finishResponse('completed', id, [item]);
 }
 
-test('The provider’s own SDK connects to a call of a key without overrides, whose setup stays, and speaks', async () => {
+test('With a key without overrides the provider’s own SDK opens a call and speaks, and the session’s setup stays', async () => {
   const call = await connect(new RealtimeAgent({ name: 'Guide', instructions: 'Be a pirate.' }));
   await putBack(call);
   // The page may decide how it is transcribed.
@@ -113,26 +113,29 @@ test('The provider’s own SDK may ask for a response as soon as it is connected
   expect(call.ended).toBeUndefined();
 });
 
-test.each(['support', 'captioned'])('The provider’s own SDK may hand over again and again (%s)', async (agentId) => {
-  page = await Page.of(world).create({ agentId });
-  const billing = new RealtimeAgent({ name: 'Billing', instructions: 'Talk of bills.' });
-  const guide = new RealtimeAgent({ name: 'Guide', instructions: 'Be a guide.', handoffs: [billing] });
-  billing.handoffs = [guide];
-  const call = await connect(guide);
-  await putBack(call);
-  for (let n = 0; n < 8; n += 1) {
-    const to = n % 2 === 0 ? 'Billing' : 'Guide';
-    callTool(call, `transfer_to_${to}`, `call_${n}`);
-    await vi.waitFor(() => expect(session?.currentAgent.name).toBe(to), soon);
-    await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
+test.each(['support', 'captioned'])(
+  'The provider’s own SDK may hand over between agents again and again (%s)',
+  async (agentId) => {
+    page = await Page.of(world).create({ agentId });
+    const billing = new RealtimeAgent({ name: 'Billing', instructions: 'Talk of bills.' });
+    const guide = new RealtimeAgent({ name: 'Guide', instructions: 'Be a guide.', handoffs: [billing] });
+    billing.handoffs = [guide];
+    const call = await connect(guide);
     await putBack(call);
-    call.finishResponse();
-  }
-  expect(await callOf()).toMatchObject({ state: 'open' });
-  expect(call.ended).toBeUndefined();
-});
+    for (let n = 0; n < 8; n += 1) {
+      const to = n % 2 === 0 ? 'Billing' : 'Guide';
+      callTool(call, `transfer_to_${to}`, `call_${n}`);
+      await vi.waitFor(() => expect(session?.currentAgent.name).toBe(to), soon);
+      await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
+      await putBack(call);
+      call.finishResponse();
+    }
+    expect(await callOf()).toMatchObject({ state: 'open' });
+    expect(call.ended).toBeUndefined();
+  },
+);
 
-test('The provider’s own SDK answers tools of its page beside those of the server, again and again, in one conversation', async () => {
+test('In one conversation the provider’s own SDK answers its page’s tools again and again, beside those of the server', async () => {
   page = await Page.of(world).create({ agentId: 'asking' });
   tools.mode = { body: '{"opens":"09:00"}' };
   const parameters = { type: 'object' as const, properties: {}, required: [], additionalProperties: false as const };
@@ -170,7 +173,7 @@ test('The provider’s own SDK answers tools of its page beside those of the ser
 
 const backEnd = (apiKey: string) => new OpenAI({ baseURL: `${world.server.origin}/v1`, apiKey, maxRetries: 0, fetch });
 
-test('The provider’s own clients need another base URL and key, and nothing else: server and page', async () => {
+test('The provider’s own clients, on a server and in a page, need only another base URL and key', async () => {
   const client = backEnd(serviceToken);
   const secret = await client.realtime.clientSecrets.create(
     { session: { type: 'realtime' } },
@@ -188,7 +191,7 @@ test('The provider’s own clients need another base URL and key, and nothing el
   expect(models.data.map(({ object }) => object)).toEqual(['model']);
 });
 
-test('The provider’s own client is told by its own errors what to do', async () => {
+test('The provider’s own client reports our refusals as its own errors, which say what to do', async () => {
   await expect(backEnd(serviceToken).realtime.clientSecrets.create({})).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining('X-Switchboard-Agent') as string,

@@ -53,7 +53,7 @@ async function counted(page: Page) {
 }
 
 describe('A page that speaks to the provider itself, and asks for more than it may', () => {
-  test('thirty unlimited responses at once, with a key without overrides, is hung up, and pays for each', async () => {
+  test('is hung up after thirty unlimited responses at once, with a key without overrides, and pays for each', async () => {
     const { page, call } = await open(lockedKey);
     for (let n = 0; n < 30; n += 1) call.fromPage(besideTheConversation);
     await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
@@ -66,7 +66,7 @@ describe('A page that speaks to the provider itself, and asks for more than it m
     expect(seenThen.call?.microDollars).toBe(bill(call));
   });
 
-  test('has no more than two at once with a key that lets it, and pays for those that ran at the end', async () => {
+  test('runs no more than two responses at once, with a key that allows overrides, and pays for those running at the end', async () => {
     const { page, call } = await open(siteKey);
     for (let n = 0; n < 4; n += 1) call.fromPage(besideTheConversation);
     await vi.waitFor(() => expect(call.open).toHaveLength(2), soon);
@@ -80,7 +80,7 @@ describe('A page that speaks to the provider itself, and asks for more than it m
     expect(metered?.microDollars).toBeGreaterThan(0);
   });
 
-  test('and leaves just before a response is done pays for it by its context and its time', async () => {
+  test('pays for a response by context and time if it leaves just before the response is done', async () => {
     const { page, call } = await open(siteKey);
     call.generation = undefined;
     const usage = { input_tokens: 1000, output_tokens: 20, input_token_details: { text_tokens: 1000 } };
@@ -93,7 +93,7 @@ describe('A page that speaks to the provider itself, and asks for more than it m
     expect(metered?.estimatedMicroDollars).toBeGreaterThanOrEqual(1000 * IN);
   });
 
-  test('in place of another in the conversation gets the provider’s refusal, which is no strike', async () => {
+  test('gets the provider’s refusal for a second response in the conversation, which does not count against it', async () => {
     const { page, call } = await open(lockedKey);
     for (let n = 0; n < 5; n += 1) call.fromPage({ type: 'response.create' });
     expect(call.toPage).toMatchObject(

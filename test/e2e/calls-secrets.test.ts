@@ -7,7 +7,7 @@ let world: World;
 
 afterEach(() => world.close());
 
-test('No page ever gets a credential of the provider or its name of a call, and no log line tells a secret of a call', async () => {
+test('No page ever gets a provider credential or a provider’s call id, and no log line contains a secret of a call', async () => {
   world = await startCalls({ LOG_LEVEL: 'debug' });
   const page = await Page.of(world).create({ metadata: { page: 'home' } });
   const socket = await page.listen();

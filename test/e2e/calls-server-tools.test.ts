@@ -56,7 +56,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     await tools?.close();
   });
 
-  test('is asked and answered beside the page, which learns neither its address nor a secret, and costs what it says', async () => {
+  test('is called without the page, which learns neither its address nor a secret, and costs its price', async () => {
     const signing = await runToEnd(['secrets', 'signing', '--tenant', 'acme'], world.environment);
     expect(signing.stdout).toMatch(/^whsec_/);
     world.confidential.add(signing.stdout.trim());
@@ -128,7 +128,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     expect(world.leaks()).toEqual([]);
   });
 
-  test('is answered once, and the agent goes on once, where the sideband breaks over the answer', async () => {
+  test('is answered once, and the agent goes on once, if the sideband breaks during the answer', async () => {
     tools.mode = { body: '{"state":"lost"}' };
     const page = Page.of(world);
     page.hasChannel = false;
@@ -242,7 +242,7 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     expect((await page.post('/api/realtime/ticket')).status).not.toBe(200);
   }
 
-  test('ends the session by its answer, once the agent was heard to the end, on whichever node the page is', async () => {
+  test('can end the session with its answer, once the agent has finished speaking, whichever node the page is on', async () => {
     const { page, call, socket } = await askForTheEnd();
     call.finishResponse();
     call.say('Goodbye.');
@@ -253,7 +253,7 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     expect([told(call), asked(call)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('whose node is killed while it runs is answered once, by the node that takes the call, and costs its price once', async () => {
+  test('is answered once by the node that takes the call, and costs its price once, if its node is killed while it runs', async () => {
     tools.mode = 'hang';
     const before = tools.requests.length;
     const page = new Page(() => one.origin, world.confidential);
@@ -284,7 +284,7 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     expect([tools.requests.length - before, outputs().length]).toEqual([1, 1]);
   });
 
-  test('whose node is killed over the last words ends the session all the same, once they were said again', async () => {
+  test('ends the session once the last words have been said again, if its node is killed during them', async () => {
     one = world.server;
     await world.startServer();
     const { page, call, socket } = await askForTheEnd();
@@ -312,7 +312,7 @@ describe('The demo of a development machine', () => {
 
   afterAll(() => server.close());
 
-  test('answers for its opening hours from a tool of the server, without a key of a provider and without another server', async () => {
+  test('answers questions about opening hours with a tool of the server, without a provider key or another server', async () => {
     const headers = {
       Origin: server.direct,
       'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0 Safari/537.36',

@@ -40,7 +40,7 @@ describe.skipIf(reason !== undefined)(`A Redis whose clock is set ${reason ?? ''
     return texts.map((text) => Number(/^switchboard_clock_lead_seconds (\S+)$/m.exec(text)?.[1]));
   }
 
-  test('hangs up no call, makes no gap and gives no slot twice, and every node learns of it', async () => {
+  test('causes no hang-up, no gap and no slot given twice, and every node learns of it', async () => {
     const page = new Page(() => nodes[0]?.origin ?? '', world.confidential);
     const talking = Array.from({ length: LIMIT }, () => page.at(() => nodes[0]?.origin ?? ''));
     const calls = [];

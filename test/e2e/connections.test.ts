@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('A process that may open 300 files', () => {
-  test('closes what comes beyond its connections, and serves pages to those it has', async () => {
+  test('closes connections beyond its limit, and serves pages to those that it keeps', async () => {
     await start({}, 300);
     const clients = await Promise.all(Array.from({ length: 300 }, () => RawClient.connect(server.port)));
     let closed = 0;
@@ -43,7 +43,7 @@ describe('A process that may open 300 files', () => {
 });
 
 describe('SIGTERM', () => {
-  test('lets those be served that the kernel has connected and the process has not met yet', async () => {
+  test('lets connections be served that the kernel has accepted and the process has not seen yet', async () => {
     await start();
     process.kill(server.pid, 'SIGSTOP');
     const clients = await Promise.all(Array.from({ length: 50 }, () => RawClient.connect(server.port)));

@@ -33,7 +33,7 @@ async function scrape(): Promise<string> {
 }
 
 describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {
-  test('the alert rules are right, and alert when they should', async () => {
+  test('the alert rules are valid, and alert when they should', async () => {
     for (const [command, name] of [
       ['check', 'prometheus-rules.yaml'],
       ['test', '../test/e2e/prometheus-rules.test.yaml'],
@@ -41,7 +41,7 @@ describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {
       expect((await run(findPromtool(), [command, 'rules', pathOf(name)])).stdout).toContain('SUCCESS');
   });
 
-  test('metrics have names and texts as it wants them', async () => {
+  test('the metrics have valid names and help texts', async () => {
     const checking = run(findPromtool(), ['check', 'metrics']);
     checking.child.stdin?.end((await scrape()).replaceAll(/^.*(?:nodejs|process)_.*\n/gm, ''));
     await expect(checking).resolves.toMatchObject({ stderr: '' });
@@ -49,7 +49,7 @@ describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {
 });
 
 describe.skipIf(reason !== undefined)(`The Prometheus of config/compose.yaml ${reason ?? ''}`, () => {
-  test('reads the metrics of a node with the service token, and knows the rules', async () => {
+  test('reads a node’s metrics with the service token, and loads the rules', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-prometheus-'));
     const watchdog = startWatchdog(directory, 'TERM');
     const token = join(directory, 'token');
@@ -86,19 +86,16 @@ describe.skipIf(reason !== undefined)(`The Prometheus of config/compose.yaml ${r
 });
 
 describe('The alert rules and the dashboard', () => {
-  test.each(['prometheus-rules.yaml', 'grafana-dashboard.json'])(
-    '%s ask only for metrics that there are',
-    async (name) => {
-      const told = new Set(
-        [...(await scrape()).matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, metric = '', type]) =>
-          type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => metric + end) : [metric],
-        ),
-      );
-      const asked = [...(await readFile(pathOf(name), 'utf8')).matchAll(/\b(?:switchboard|nodejs|process)_\w+/g)];
-      expect(asked.length).toBeGreaterThan(10);
-      expect(asked.map(([metric]) => metric).filter((metric) => !told.has(metric))).toEqual([]);
-    },
-  );
+  test.each(['prometheus-rules.yaml', 'grafana-dashboard.json'])('%s ask only for metrics that exist', async (name) => {
+    const told = new Set(
+      [...(await scrape()).matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, metric = '', type]) =>
+        type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => metric + end) : [metric],
+      ),
+    );
+    const asked = [...(await readFile(pathOf(name), 'utf8')).matchAll(/\b(?:switchboard|nodejs|process)_\w+/g)];
+    expect(asked.length).toBeGreaterThan(10);
+    expect(asked.map(([metric]) => metric).filter((metric) => !told.has(metric))).toEqual([]);
+  });
 
   test('lay out panels that do not overlap', async () => {
     const { panels } = JSON.parse(await readFile(pathOf('grafana-dashboard.json'), 'utf8')) as {

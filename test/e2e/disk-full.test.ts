@@ -30,7 +30,7 @@ describe('While the disk of the embedded database is full', () => {
     ['its files cannot grow', 'growth'],
     ['its log finds no room', 'all'],
   ])(
-    'so that %s, what is acknowledged survives a kill, and all else is 503',
+    'so that %s, everything acknowledged survives a kill, and everything else is answered with 503',
     async (_, what) => {
       const flag = await start();
       const visitor = world.visitor();
@@ -63,7 +63,7 @@ describe('While the disk of the embedded database is full', () => {
     2 * PATIENT_MS,
   );
 
-  test('the service goes on, and takes everything again when there is room', async () => {
+  test('the service keeps running, and accepts everything again once there is room', async () => {
     const flag = await start();
     const visitor = world.visitor();
     const open = () => visitor.post('/api/session', { widgetKey: siteKey, agentId: 'support' });
@@ -84,7 +84,7 @@ describe('While the disk of the embedded database is full', () => {
     expect((await visitor.post('/api/realtime/heartbeat', { sm_session_id })).status).toBe(403);
   });
 
-  test('a start that fails for it says so', async () => {
+  test('a start that fails because of it says so', async () => {
     const flag = await start();
     await writeFile(flag, 'all');
     await world.server.end('SIGKILL');

@@ -82,7 +82,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
     return { opened, refused: new Set(results.flatMap((one) => (typeof one === 'string' ? [one] : []))) };
   }
 
-  it('let exactly two of 40 invented visitors in, also after Redis has lost everything', async () => {
+  it('admit exactly two of 40 invented visitors, even after Redis has lost everything', async () => {
     const { opened, refused } = await createAtOnce('few', 40);
     expect([opened.length, refused]).toEqual([2, new Set(['MAX_CONCURRENT_SESSIONS'])]);
     await redis.flush();
@@ -103,7 +103,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
     expect((await createAtOnce('few', 10)).opened).toHaveLength(2);
   });
 
-  it('end every session of the key on every node when the day is used up, and admit nobody more', async () => {
+  it('end every session of the key on every node when the day is used up, and admit nobody else', async () => {
     const { opened } = await createAtOnce('slow', 6);
     expect(opened).toHaveLength(6);
     const replies = await Promise.all(

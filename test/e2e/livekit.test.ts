@@ -30,7 +30,7 @@ const tell = async (event: object): Promise<number> => {
   return (await fetch(`${world.server.origin}/v1/livekit/webhook`, { method: 'POST', body, headers })).status;
 };
 
-test('A page of LiveKit’s own client joins a room of its session, and an operator’s end deletes that', async () => {
+test('LiveKit’s own client joins the room of its session, and the room is deleted when an operator ends the session', async () => {
   const url = `${world.server.origin}/v1/livekit/token`;
   const preflight = await fetch(url, {
     method: 'OPTIONS',

@@ -10,7 +10,7 @@ let world: World;
 afterEach(() => world.close());
 
 describe('A mail server', () => {
-  test('that is away keeps neither logins nor sessions from going on', async () => {
+  test('that is away stops neither logins nor sessions', async () => {
     world = await World.start();
     const browser = await world.login(ada);
     world.smtp.mode = 'drop';
@@ -24,7 +24,7 @@ describe('A mail server', () => {
 describe('Without a mail server', () => {
   const mailbox = '/dev/mail';
 
-  test('the code is on the terminal and in the mailbox, and logs in', async () => {
+  test('the code appears on the terminal and in the mailbox, and logs in', async () => {
     world = await World.start({ SMTP_URL: '', OPENAI_API_KEY: '', UPSTREAM_PROVIDER: '', UPSTREAM_BASE_URL: '' });
     const browser = world.person();
     expect((await browser.post('/api/auth/otp/send', { email: ada })).status).toBe(200);
@@ -51,7 +51,7 @@ describe('Without a mail server', () => {
     }
   });
 
-  test('a server with one has no mailbox', async () => {
+  test('and only then, there is a mailbox', async () => {
     world = await World.start();
     expect(world.printed()).not.toContain(mailbox);
     expect((await world.person().get(mailbox)).status).toBe(404);

@@ -67,7 +67,7 @@ describe('The package', () => {
     packed = Object.values(report)[0] as Packed;
   });
 
-  test('holds the licence of each package that is bundled into it, for servers and for browsers', async () => {
+  test('contains the licence of each bundled package, for servers and for browsers', async () => {
     expect(packed.files.map((file) => file.path)).toContain('dist/THIRD-PARTY-NOTICES.md');
     const notices = await readFile(join(root, 'dist/THIRD-PARTY-NOTICES.md'), 'utf8');
     const titles = [...notices.matchAll(/^## (\S+) \d+\.\d+\.\d+\S*, \S+$/gm)].map(([, name]) => name);
@@ -75,7 +75,7 @@ describe('The package', () => {
     expect(notices.match(/Permission is hereby granted/g)?.length).toBeGreaterThan(3);
   });
 
-  test('holds a bill of materials: what is installed with it, and what is bundled into it', async () => {
+  test('contains a bill of materials: what is installed with it, and what is bundled into it', async () => {
     expect(packed.files.map((file) => file.path)).toContain('dist/sbom.cdx.json');
     const sbom = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as {
       readonly components: readonly {
@@ -104,7 +104,7 @@ describe('The package', () => {
     expect(digests.filter((digest) => !/^[\da-f]{128}$/.test(digest ?? ''))).toEqual([]);
   });
 
-  test('holds what runs and nothing else', () => {
+  test('contains only files needed to run it', () => {
     const files = packed.files.map((file) => file.path);
     expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'config/tenants.json', 'dist/main.js']));
     expect(
@@ -115,7 +115,7 @@ describe('The package', () => {
     expect(packed.unpackedSize).toBeLessThan(12_000_000);
   });
 
-  test('starts by `npx switchboard` alone, and prints the tag that puts its agent, an echo, on a page', async () => {
+  test('starts with `npx switchboard` alone, and prints the tag that puts its agent, an echo, on a page', async () => {
     // Lays the tarball out as npm would install it and links the dependencies that are installed here, because there is no network.
     await run('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
     const home = join(folder, 'node_modules/switchboard');
@@ -152,7 +152,7 @@ describe('The package', () => {
 });
 
 describe('npm start', () => {
-  test('names the files and lines of the sources in a stack', async () => {
+  test('names the source files and lines in a stack trace', async () => {
     // Each write prints the stack of its caller.
     const telling =
       'const { write } = process.stdout; process.stdout.write = function (...args) { console.error(new Error().stack); return write.apply(this, args); };';

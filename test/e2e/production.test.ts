@@ -45,7 +45,7 @@ describe.skipIf(reason !== undefined)(
       expect(stderr).not.toContain('tenant other');
     });
 
-    test('admits to a tenant only those that it names, and to one that is only in the database nobody', async () => {
+    test('admits to a tenant only the admins that it names, and nobody to a tenant that is only in the database', async () => {
       // Puts the tenant without admins into the database.
       await world.writeTenants({ tenants: [acme] });
       await world.startServer();

@@ -26,35 +26,35 @@ const cases: readonly [ProviderMode, number, string][] = [
 ];
 
 describe('A provider that fails', () => {
-  test.each(cases)(
-    '(%s) costs the caller neither its slot nor its session of this minute',
-    async (mode, status, code) => {
-      // Each case has its own visitor, because a visitor may open one session a minute and one at a time.
-      const create = { widgetKey: siteKey, agentId: 'support', email: `${mode.replaceAll(' ', '-')}@mail.example` };
-      const minted = world.provider.requests.length;
-      world.provider.mode = mode;
-      const refused = await world.visitor().post('/api/session', create);
-      expect(refused).toMatchObject({ status, body: { code } });
-      const wait = status === 429 ? ['retryAfter'] : [];
-      expect(Object.keys(refused.body).toSorted()).toEqual(['code', 'error', ...wait, 'userMessage']);
-      expect(refused.text).not.toMatch(/ek_|sk-|req_/);
-      expect(world.provider.requests).toHaveLength(minted + 1);
+  test.each(cases)('(%s) costs the caller neither a slot nor a session of this minute', async (mode, status, code) => {
+    // Each case has its own visitor, because a visitor may open one session a minute and one at a time.
+    const create = { widgetKey: siteKey, agentId: 'support', email: `${mode.replaceAll(' ', '-')}@mail.example` };
+    const minted = world.provider.requests.length;
+    world.provider.mode = mode;
+    const refused = await world.visitor().post('/api/session', create);
+    expect(refused).toMatchObject({ status, body: { code } });
+    const wait = status === 429 ? ['retryAfter'] : [];
+    expect(Object.keys(refused.body).toSorted()).toEqual(['code', 'error', ...wait, 'userMessage']);
+    expect(refused.text).not.toMatch(/ek_|sk-|req_/);
+    expect(world.provider.requests).toHaveLength(minted + 1);
 
-      world.provider.mode = 'ok';
-      const opened = await world.visitor().post('/api/session', create);
-      expect(opened.status, opened.text).toBe(200);
+    world.provider.mode = 'ok';
+    const opened = await world.visitor().post('/api/session', create);
+    expect(opened.status, opened.text).toBe(200);
+  });
+
+  test.each<ProviderMode>(['no session id', 'strange session id'])(
+    '(%s) is given a session id of ours',
+    async (mode) => {
+      world.provider.mode = mode;
+      const email = `${mode.replaceAll(' ', '-')}@mail.example`;
+      const reply = await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support', email });
+      expect(reply.status, reply.text).toBe(200);
+      expect(reply.body.id).toMatch(/^sess_[\w-]{10,}$/);
     },
   );
 
-  test.each<ProviderMode>(['no session id', 'strange session id'])('(%s) is made up for', async (mode) => {
-    world.provider.mode = mode;
-    const email = `${mode.replaceAll(' ', '-')}@mail.example`;
-    const reply = await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support', email });
-    expect(reply.status, reply.text).toBe(200);
-    expect(reply.body.id).toMatch(/^sess_[\w-]{10,}$/);
-  });
-
-  test('is told to operators without its key, a secret, or a sentence of its own', async () => {
+  test('is reported to operators without its key, a secret, or any of its own text', async () => {
     expect(world.printed()).toContain('"dependency":"provider"');
     expect(world.printed()).not.toMatch(/ek_|Incorrect API key/);
     expect(world.leaks()).toEqual([]);
@@ -65,7 +65,7 @@ describe('A provider that fails', () => {
 });
 
 describe('A provider that takes its time', () => {
-  test('keeps nobody else waiting', async () => {
+  test('makes no other caller wait', async () => {
     world.provider.mode = 'hang';
     const slow = world
       .visitor()
@@ -82,7 +82,7 @@ describe('A provider whose calls only browsers open', () => {
   test.each([
     ['gemini', 'GEMINI_API_KEY'],
     ['assemblyai', 'ASSEMBLYAI_API_KEY'],
-  ] as const)('(%s) is given the time that a session may last, and gives the secret', async (name, keyName) => {
+  ] as const)('(%s) is told how long a session may last, and returns the secret', async (name, keyName) => {
     const issuer = await TestTokenProvider.start(name);
     const settings = { UPSTREAM_PROVIDER: name, [keyName]: issuer.apiKey, UPSTREAM_BASE_URL: issuer.origin };
     const served = await World.start({ ...settings, MAX_SESSION_MINUTES: '5' }, acme);

@@ -59,7 +59,7 @@ async function start({ name, sample, args, ready, adapt }: Proxy, port: number, 
   return startServer(findBinary(name, name, debianFolders), args(file), ready);
 }
 
-test.each([SOCKET_PATH, FEED_PATH, INSPECT_PATH])('The sample of nginx lets a quiet socket at %s live', (path) => {
+test.each([SOCKET_PATH, FEED_PATH, INSPECT_PATH])('The nginx sample keeps a quiet socket at %s open', (path) => {
   const sample = readFileSync(fileURLToPath(new URL('../../config/nginx.conf', import.meta.url)), 'utf8');
   const locations = [...sample.matchAll(/location (=|~) (\S+) \{([^}]*)\}/g)];
   const found = locations.find(([, how, where = '']) => (how === '=' ? where === path : new RegExp(where).test(path)));
@@ -108,7 +108,7 @@ describe.each(proxies.map((proxy) => [proxy.sample, proxy] as const))('config/%s
     await socket.closed;
   });
 
-  test.skipIf(why !== undefined)('answers HTTP/1.0 without asking a node for what it cannot do', async () => {
+  test.skipIf(why !== undefined)('answers HTTP/1.0 clients without sending HTTP/1.0 to a node', async () => {
     await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200), soon);
     const client = await RawClient.sending(port, 'GET /healthz HTTP/1.0\r\nHost: a\r\n\r\n');
     expect(await client.rest()).toMatch(proxy.name === 'nginx' ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.[01] 505 /);

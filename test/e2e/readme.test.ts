@@ -35,7 +35,7 @@ describe.skipIf(skipped)('The first session of the README', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test('goes as it is written there, on a development machine without any setting', async () => {
+  test('works as written, on a development machine without any settings', async () => {
     const script = commandsOf(chapterOf(readme, 'A first session'))
       .replaceAll('http://localhost:3000', server.origin)
       .replace(/^CODE=000000 .*$/m, 'read -r CODE');
@@ -68,7 +68,7 @@ describe.skipIf(skipped)('The first session of the README', () => {
     ]);
   });
 
-  test('is also what helm test makes of the chart, and it says which request fails', async () => {
+  test('is also what the chart’s helm test does, and it says which request fails', async () => {
     const script = readFileSync(new URL('../../charts/switchboard/files/test.mjs', import.meta.url), 'utf8');
     const ask = (own: string): Promise<{ readonly stdout: string }> =>
       promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
@@ -88,7 +88,7 @@ describe('The key commands of docs/operations.md', () => {
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('take the example of a tenants file as it stands', async () => {
+  test('accept the example of a tenants file unchanged', async () => {
     const file = join(directory, 'example.json');
     writeFileSync(file, /^```json\n([^]*?)^```$/m.exec(chapter)?.[1] ?? '');
     const command = ['keys', 'issue', '--tenant', 'acme', '--site', 'more', '--origin', 'https://more.acme.example'];
@@ -98,7 +98,7 @@ describe('The key commands of docs/operations.md', () => {
     expect(stdout).toContain('acme/acme-more');
   });
 
-  test('work in their order in an empty folder, before any start', async () => {
+  test('work in order in an empty folder, before any start', async () => {
     const commands = [...commandsOf(chapter).matchAll(/^npm start -- (.*)$/gm)].map(([, command = '']) =>
       [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
     );

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([world.close(), api.close()]));
 
 describe.skipIf(skipped !== undefined)(`reconcile, beside a running server ${skipped ?? ''}`, () => {
-  test('asks for a day, and the API and the metrics of the running server tell what came of it', async () => {
+  test('reads a day, and the running server’s API and metrics show the result', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     const today = new Date().toISOString().slice(0, 10);
     api.days.set(yesterday, { models: { 'gpt-realtime': { audioIn: 1_000_000 } }, dollars: 32 });

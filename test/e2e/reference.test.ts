@@ -111,7 +111,7 @@ describe.skipIf(skipped)('The curl examples of the API reference', () => {
     return textOf(/only-curl">[^]*?<pre[^>]*>([^]*?)<\/pre>/.exec(entry)?.[1] ?? '');
   };
 
-  test('run as they stand, and are answered as their entries say', async () => {
+  test('run unchanged, and are answered as their entries say', async () => {
     const answers: (readonly [string, number | string])[] = [];
     // One after the other: readiness gives a dependency one second, even one with forty questions queued before it.
     for (const id of operations) {

@@ -53,7 +53,7 @@ describe('A shutdown', () => {
     expect(world.leaks()).toEqual([]);
   });
 
-  test('gives up a caller that never gets its answer', async () => {
+  test('gives up a request that is never answered', async () => {
     world = await World.start({ UPSTREAM_TIMEOUT_MS: '60000' });
     world.provider.mode = 'hang';
     const failed = world.visitor().post('/api/session', create).catch(String);
@@ -65,7 +65,7 @@ describe('A shutdown', () => {
   });
 });
 
-test('What fell due while the server was away is closed at the instant at which it was due, though nobody asks', async () => {
+test('What fell due while the server was away is closed as of the instant at which it was due, without a request', async () => {
   world = await World.start({ MAX_SESSION_IDLE_SEC: '86400', STALE_GRACE_SEC: '90000' });
   const { sm_session_id: id = '' } = await open(world.visitor());
   await world.server.end('SIGKILL');
@@ -87,7 +87,7 @@ test('What fell due while the server was away is closed at the instant at which 
 });
 
 describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (signal) => {
-  test('live sessions go on, logins hold, and totals, budgets and counters are what they were', async () => {
+  test('live sessions go on, logins stay valid, and totals, budgets and counters are unchanged', async () => {
     world = await World.start({ ...embedded, WIDGET_MAX_CONCURRENT_SESSIONS: '1', MAX_OTP_PER_HOUR: '2' });
     const visitor = world.visitor();
     const session = await open(visitor);
@@ -145,7 +145,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (sign
     expect(world.provider.requests).toHaveLength(1);
   });
 
-  test('a login that was logged out stays out', async () => {
+  test('a login that was logged out stays logged out', async () => {
     world = await World.start();
     const browser = await world.login(ada);
     const stolen = browser.cookie;

@@ -53,7 +53,7 @@ async function openedBy(...keys: readonly string[]): Promise<SecretsDeps> {
 }
 
 describe.skipIf(skipped !== undefined)(`A rotation ${skipped ?? ''}`, () => {
-  test('of widget keys, signing secrets and the sealing key goes as docs/rotation.md says', async () => {
+  test('of widget keys, signing secrets and the sealing key works as docs/rotation.md says', async () => {
     const run = (commands: string, keys: string): Promise<string> =>
       bash(commands, root, {
         DATABASE_URL: fresh.url,

@@ -14,7 +14,7 @@ const nowhere = { DATA_DIR: join(tmpdir(), 'switchboard-is-never-made') };
 const neededInProduction = variables.filter(({ production }) => production);
 
 describe('Production', () => {
-  test('does not start half-configured, and lists all that is missing or wrong at once, with an example each', async () => {
+  test('does not start half-configured, and lists everything missing or wrong at once, each with an example', async () => {
     const { code, stdout, stderr } = await runToEnd([], {
       ...nowhere,
       NODE_ENV: 'production',
@@ -32,7 +32,7 @@ describe('Production', () => {
     expect(stdout).not.toContain('ready');
   });
 
-  test('does not repeat a secret that it refuses', async () => {
+  test('does not print a secret that it refuses', async () => {
     const weak = 'short-jwt-secret';
     const { code, stdout, stderr } = await runToEnd([], { ...nowhere, NODE_ENV: 'production', JWT_SECRET: weak });
     expect(code).toBe(78);
@@ -47,7 +47,7 @@ describe('A start', () => {
     expect(stderr).toMatch(/BOT_PROVIDER.*none.*heuristic.*http/);
   });
 
-  test('without the database that it was given says so, and does not repeat its password', async () => {
+  test('without a reachable database says so, and does not print its password', async () => {
     const port = await freePort();
     const DATABASE_URL = `postgres://switchboard:hunter2@127.0.0.1:${port}/switchboard`;
     for (const command of [[], ['migrate']]) {
@@ -59,7 +59,7 @@ describe('A start', () => {
   });
 
   test.skipIf(reasonToSkipPostgres() !== undefined)(
-    'with a database that does not speak TLS as it was asked to says so in words',
+    'with a database that does not support the required TLS says so in words',
     async () => {
       const database = await neededDatabase();
       const DATABASE_URL = `${database.url}?sslmode=require`;
@@ -72,7 +72,7 @@ describe('A start', () => {
   );
 
   test.skipIf(reasonToSkipPostgres() !== undefined)(
-    'with a database that refuses what a migration needs tells its words, not a stack',
+    'with a database that refuses a migration prints its message, not a stack trace',
     async () => {
       const database = await neededDatabase();
       const DATABASE_URL = `${database.url}?search_path=nowhere`;
@@ -85,7 +85,7 @@ describe('A start', () => {
   );
 
   test.skipIf(reasonToSkipPostgres() !== undefined)(
-    'waits for a database that is slower than a request would wait for',
+    'waits for a database that is slower than a request’s deadline',
     async () => {
       const database = await neededDatabase();
       const environment = { ...nowhere, ...promptly, DATABASE_URL: database.url };
@@ -114,7 +114,7 @@ describe('A start', () => {
     },
   );
 
-  test('of a command that asks only the database needs no other setting of production', async () => {
+  test('of a command that uses only the database needs no other production settings', async () => {
     const DATABASE_URL = `postgres://switchboard@127.0.0.1:${await freePort()}/switchboard`;
     for (const command of [['migrate'], ['keys', 'list']]) {
       const { stderr } = await runToEnd(command, { ...nowhere, NODE_ENV: 'production', DATABASE_URL });
@@ -139,7 +139,7 @@ describe('A start', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
-  test('in direct mode says that ends and usage are advisory, and in brokered mode does not', async () => {
+  test('in direct mode, but not in brokered mode, says that ends and usage are advisory', async () => {
     const world = await World.start();
     const note = 'ends and usage are advisory';
     const direct = world.server.output.stdout;
@@ -149,7 +149,7 @@ describe('A start', () => {
     await world.close();
   });
 
-  test('names the keys that are open, and so does check-config, those in the database too', async () => {
+  test('names the keys that are open, as check-config does, including those in the database', async () => {
     const world = await World.start(embedded);
     const check = async (): Promise<string> => (await runToEnd(['check-config'], world.environment)).stdout;
     expect(world.printed()).toMatch(
@@ -165,7 +165,7 @@ describe('A start', () => {
     await world.close();
   });
 
-  test.runIf(process.platform === 'linux')('in development lets only this machine in, and says so', async () => {
+  test.runIf(process.platform === 'linux')('in development accepts only this machine, and says so', async () => {
     // A server that listens on all addresses listens on this one too.
     const reach = (port: number): Promise<unknown> =>
       fetch(`http://127.0.0.2:${port}/healthz`).then(
@@ -214,7 +214,7 @@ describe('A second server', () => {
 
   afterEach(() => world.close());
 
-  test('on the same data is refused, and told which process has them', async () => {
+  test('on the same data is refused, and says which process uses them', async () => {
     world = await World.start(embedded);
     const { code, stdout, stderr } = await runToEnd([], { ...world.environment, PORT: '0' });
     expect(code).toBe(69);
@@ -224,7 +224,7 @@ describe('A second server', () => {
     expect((await world.person().get('/readyz')).status).toBe(200);
   });
 
-  test('on the same port is refused in words', async () => {
+  test('on the same port is refused with a message in words', async () => {
     world = await World.start({ HOST: '127.0.0.1' });
     const port = String(world.server.port);
     const elsewhere = join(world.directory, 'other');
@@ -236,7 +236,7 @@ describe('A second server', () => {
 });
 
 describe('The command line', () => {
-  test('teaches every variable with --help', async () => {
+  test('explains every variable with --help', async () => {
     const { code, stdout } = await runToEnd(['--help'], {});
     expect(code).toBe(0);
     for (const { name } of variables) expect(stdout).toContain(name);
@@ -282,7 +282,7 @@ describe('The command line', () => {
     }
   });
 
-  test('helps also behind a command, and does nothing else', async () => {
+  test('accepts --help after a command, and does nothing else', async () => {
     const { code, stdout } = await runToEnd(['migrate', '--help'], nowhere);
     expect(code).toBe(0);
     expect(stdout).toContain('DATABASE_URL');

@@ -10,7 +10,7 @@ import { soon } from '../support/soon.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-test('A tenant is added where the command before was killed while it wrote', async () => {
+test('A tenant can be added after an earlier command was killed while writing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchboard-tenants-'));
   const TENANTS_FILE = join(folder, 'tenants.json');
   // Reading this file never ends.

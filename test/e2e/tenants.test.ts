@@ -23,7 +23,7 @@ function create(widgetKey: string, origin: string): Promise<Reply> {
 }
 
 describe('A change of the tenants file', () => {
-  test('revokes a key without a restart, and ends its sessions and no others', async () => {
+  test('revokes a key without a restart, and ends only its sessions', async () => {
     world = await World.start({}, withKeys(siteEntry, shopEntry));
     const { sm_session_id: revoked } = (await create(siteKey, site)).body;
     const { sm_session_id: other } = (await create(shopKey, shop)).body;
@@ -41,7 +41,7 @@ describe('A change of the tenants file', () => {
     expect((await world.visitor(shop).post('/api/realtime/heartbeat', { sm_session_id: other })).status).toBe(200);
   });
 
-  test('cannot take a revocation back, and neither can a restart', async () => {
+  test('cannot undo a revocation, and neither can a restart', async () => {
     world = await World.start({}, withKeys({ ...siteEntry, revoked: true }));
     await world.writeTenants(withKeys(siteEntry, shopEntry));
     await vi.waitFor(async () => expect((await create(shopKey, shop)).status).toBe(200), soon);

@@ -36,7 +36,7 @@ describe('A widget on the website of a tenant', () => {
     session = { sm_session_id: reply.body.sm_session_id, email: visitorEmail };
   });
 
-  test('gets the agent that the tenant configured, without the address that its tools call', () => {
+  test('gets the agent that the tenant configured, without the addresses of its tools', () => {
     expect(world.provider.requests.at(-1)?.body).toMatchObject({
       session: {
         model: 'gpt-realtime-2.1',
@@ -65,7 +65,7 @@ describe('A widget on the website of a tenant', () => {
     });
   });
 
-  test('reports what it used, with its session as the proof', async () => {
+  test('reports its usage, with its session as proof', async () => {
     const reply = await visitor.post('/api/auth/usage', { ...session, tokens: 1200, dollars: 0.1 });
     expect(reply.status, reply.text).toBe(200);
     const totals = { tokens: 1200, dollars: 0.1, dailyTokenLimit: 300_000, dailyDollarLimit: 20 };
@@ -105,7 +105,7 @@ describe('An administrator', () => {
     expect(await browser.get('/api/auth/session')).toMatchObject({ status: 200, body: { ok: true, email: ada } });
   });
 
-  test('opens one session, and no second one beside it', async () => {
+  test('opens one session, and no second one at the same time', async () => {
     const create = { tenantId: 'acme', agentId: 'support' };
     const reply = await browser.post('/api/session', create);
     expect(reply.status, reply.text).toBe(200);
@@ -117,7 +117,7 @@ describe('An administrator', () => {
     expect((await browser.post('/api/realtime/heartbeat', session)).status).toBe(200);
   });
 
-  test('is cut off by a report over the ceiling: session ended, cookie cleared, login destroyed', async () => {
+  test('is cut off by a report over the ceiling: the session ends, the cookie is cleared and the login destroyed', async () => {
     const stolen = browser.cookie;
     const below = await browser.post('/api/auth/usage', { email: ada, tokens: 50_000, dollars: 0.25 });
     expect(below).toMatchObject({ status: 200, body: { usage: { tokens: 50_000, dailyTokenLimit: 50_000 } } });
@@ -141,7 +141,7 @@ describe('An administrator', () => {
     expect(refused.headers.get('set-cookie')).toBe(cleared);
   });
 
-  test('logs out, and the old cookie opens nothing any more', async () => {
+  test('logs out, and the old cookie no longer works', async () => {
     const other = await world.login(grace);
     const stolen = other.cookie;
     const out = await other.post('/api/auth/logout');
@@ -164,7 +164,7 @@ test('A request whose body has two lengths is refused like any other, and the co
 });
 
 describe('The whole run', () => {
-  test('is counted for operators and for trusted back ends, and for nobody else', async () => {
+  test('shows its counts to operators and trusted back ends, and to nobody else', async () => {
     const overview = await world.backend().get('/api/operator/overview');
     expect(overview).toMatchObject({ status: 200, body: { byState: { engaged: 0, ended: 2 } } });
     const list = await world.backend().get('/api/operator/sessions?state=ended');
@@ -182,7 +182,7 @@ describe('The whole run', () => {
     expect(world.leaks()).toEqual([]);
   });
 
-  test('was told in lines of JSON, each request by its id', async () => {
+  test('was logged in lines of JSON, each request with its id', async () => {
     const id = (await world.person().get('/api/nowhere')).headers.get('x-request-id') ?? '';
     const lines = world.server.output.stdout.split('\n').filter((line) => line.startsWith('{'));
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);

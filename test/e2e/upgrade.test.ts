@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe.skipIf(skipped !== undefined)(`An upgrade ${skipped ?? ''}`, () => {
-  test('goes as docs/upgrade.md says on the database of an earlier build, which then is not served by that build any more', async () => {
+  test('of an earlier build’s database works as docs/upgrade.md says, and that build refuses to serve it afterwards', async () => {
     fresh = await neededDatabase();
     const database = openExternal({ url: fresh.url, maxConnections: 1, deadlineMs: 60_000 });
     const env = { DATABASE_URL: fresh.url, SERVICE_TOKENS: TOKEN };

@@ -13,7 +13,7 @@ interface Row {
 describe.each([
   ['PostgreSQL', {}],
   ['the embedded database', embedded],
-])('What is added up for operators, on %s', (_, environment) => {
+])('The sums that operators see, on %s', (_, environment) => {
   let world: World;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.each([
   });
   afterAll(() => world.close());
 
-  test('is the totals of the users, also after the server was killed amid reports', async () => {
+  test('equal the totals of the users, even after the server was killed amid reports', async () => {
     const visitor = world.visitor();
     const users = await Promise.all(
       Array.from({ length: VISITORS }, async (__, n) => {

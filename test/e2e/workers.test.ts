@@ -67,7 +67,7 @@ describe.skipIf(reason !== undefined)(
 
     afterAll(() => Promise.all([database.drop(), redis.stop()]));
 
-    test('start with one message and serve a session in whatever process its requests meet', async () => {
+    test('start with one message and serve a session in whichever process its requests reach', async () => {
       world = await startWorld();
       expect(workersOf(world.server.pid)).toHaveLength(3);
       expect(world.printed().match(/Switchboard is ready/g)).toHaveLength(1);
@@ -101,7 +101,7 @@ describe.skipIf(reason !== undefined)(
       expect(workers.filter(isAlive)).toEqual([]);
     });
 
-    test('get a successor when one is killed', async () => {
+    test('are replaced when one is killed', async () => {
       world = await startWorld();
       const { pid } = world.server;
       const [victim = 0] = workersOf(pid);
@@ -122,7 +122,7 @@ describe.skipIf(reason !== undefined)(
       await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), soon);
     });
 
-    test('are all replaced on SIGHUP under load, and no request fails that one of them took', async () => {
+    test('are all replaced on SIGHUP under load, and no accepted request fails', async () => {
       world = await startWorld();
       const { pid } = world.server;
       const before = workersOf(pid);
@@ -171,7 +171,7 @@ describe.skipIf(reason !== undefined)(
       expect(after.filter((worker) => before.includes(worker))).toEqual([]);
     });
 
-    test('tell in words that the port is taken', async () => {
+    test('say in words that the port is taken', async () => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
@@ -185,14 +185,14 @@ describe.skipIf(reason !== undefined)(
 );
 
 describe('WORKERS above 1', () => {
-  test('needs what the processes share, and says so', async () => {
+  test('requires the stores that processes share, and says so', async () => {
     const { code, stderr } = await runToEnd(['serve'], { WORKERS: '2' });
     expect(code).toBe(78);
     expect(stderr).toContain('DATABASE_URL: is missing and more than one of WORKERS need it');
     expect(stderr).toContain('REDIS_URL: is missing and more than one of WORKERS need it');
   });
 
-  test('is no child of its own', async () => {
+  test('is what starts workers: the command `worker` alone is refused', async () => {
     const { code, stderr } = await runToEnd(['worker'], {});
     expect(code).toBe(64);
     expect(stderr).toContain('set WORKERS');
