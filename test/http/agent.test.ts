@@ -21,7 +21,7 @@ async function keyFor(agents: readonly Agent[], fields: Partial<WidgetKey> = {})
 const ask = ({ key, origin }: Pick<WidgetKey, 'key' | 'origin'>, more = '', at = origin) =>
   app.get(`/api/realtime/agent?widgetKey=${key}${more}`, at === '' ? {} : { origin: at });
 
-describe('What a page is told of an agent before a conversation', () => {
+describe('What a page is told about an agent before a conversation', () => {
   test.each([
     [{}, { captions: false, greets: false, push: false, tellAi: true }],
     [{ dataChannel: 'none' }, { captions: true, greets: false, push: false, tellAi: true }],
@@ -42,7 +42,7 @@ describe('What a page is told of an agent before a conversation', () => {
     ],
     // Without a greeting nothing would tell the visitor.
     [{ tellAi: 'greeting' }, { captions: false, greets: false, push: false, tellAi: true }],
-  ] as const)('of one that is set to %j is what the create of its session says too', async (settings, expected) => {
+  ] as const)('is the same as in the reply to a create, for an agent that is set to %j', async (settings, expected) => {
     const key = await keyFor([{ id: 'guide', instructions: 'A secret of the museum.', ...settings }], {
       agents: ['guide'],
     });
@@ -52,7 +52,7 @@ describe('What a page is told of an agent before a conversation', () => {
     expect((await app.create(key)).body['agent']).toEqual(expected);
   });
 
-  test('is with how its element looks and speaks, which no create repeats', async () => {
+  test('includes the looks and texts of its element, which no create repeats', async () => {
     const element = {
       texts: { launcher: 'Ask Ada' },
       colours: { accent: '#0b6651' },
@@ -81,7 +81,7 @@ describe('What a page is told of an agent before a conversation', () => {
     [{ texts: { status: { ready: { deep: 'x' } } } }],
     [{ texts: Object.fromEntries(Array.from({ length: 30 }, (_, n) => ['a'.repeat(n + 1), 'x'.repeat(190)])) }],
     [{ font: 'serif' }],
-  ])('takes no settings of its element such as %j', (element) => {
+  ])('does not accept element settings such as %j', (element) => {
     expect(elementSettings.safeParse(element).success).toBe(false);
   });
 
@@ -89,11 +89,11 @@ describe('What a page is told of an agent before a conversation', () => {
     [{}],
     [{ colours: { 'accent-ink': '#FFF', 'orb-1': '#01020304' } }],
     [{ texts: { launcher: 'Fragen Sie <Ada>', errors: { BOT_BLOCKED: 'No.' } } }],
-  ])('takes settings of its element such as %j', (element) => {
+  ])('accepts element settings such as %j', (element) => {
     expect(elementSettings.parse(element)).toEqual(element);
   });
 
-  test('is that of the agent that is named', async () => {
+  test('is about the named agent', async () => {
     const key = await keyFor([{ id: 'guide' }, { id: 'quiet', tellAi: false }], { agents: ['guide', 'quiet'] });
     expect((await ask(key, '&agentId=quiet')).body).toMatchObject({ agent: { tellAi: false } });
     expect((await ask(key, '&agentId=guide')).body).toMatchObject({ agent: { tellAi: true } });
@@ -101,7 +101,7 @@ describe('What a page is told of an agent before a conversation', () => {
     expect(await ask(key, '&agentId=other')).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
 
-  test('is for pages of the origin of the key, and for whoever sends none', async () => {
+  test('is for pages of the key’s origin, and for callers that send no origin', async () => {
     const key = await keyFor([{ id: 'guide' }]);
     expect(await ask(key, '', 'https://evil.example')).toMatchObject({
       status: 403,
@@ -114,7 +114,7 @@ describe('What a page is told of an agent before a conversation', () => {
     expect(headers['vary']).toContain('Origin');
   });
 
-  test('is told to nobody who has no key', async () => {
+  test('is not for callers without a key', async () => {
     const key = await keyFor([{ id: 'guide' }], { revokedAtMs: 1 });
     for (const text of ['w_nobody', key.key]) {
       const reply = await ask({ key: text, origin: key.origin });
@@ -127,7 +127,7 @@ describe('What a page is told of an agent before a conversation', () => {
     expect((await ask(await app.key(), '&what=1')).status).toBe(400);
   });
 
-  test('is what the page may rely on: where it opens the call by itself, it is what asks for the greeting', async () => {
+  test('promises the greeting even if the page opens the call itself, and then asks for it', async () => {
     app = await build({ provider: new FakeProvider() });
     const key = await keyFor([{ id: 'guide', tellAi: 'greeting', greeting: 'I am an AI.' }], { agents: ['guide'] });
     const { text, body } = await ask(key);
@@ -137,19 +137,19 @@ describe('What a page is told of an agent before a conversation', () => {
     expect(text + JSON.stringify(created.body)).not.toContain('I am an AI');
   });
 
-  test('is no greeting where nobody can ask for one', async () => {
+  test('does not promise a greeting if nobody can ask for one', async () => {
     app = await build({ provider: new FakeProvider({ converses: false }) });
     const key = await keyFor([{ id: 'guide', greeting: true }], { agents: ['guide'] });
     expect((await ask(key)).body).toMatchObject({ agent: { greets: false } });
   });
 
-  test('is no button to hold where the provider hears visitors by its own rules alone', async () => {
+  test('does not ask for a button to hold if the provider alone decides when it hears visitors', async () => {
     app = await build({ provider: new FakeProvider({ call: 'brokered', converses: false }) });
     const key = await keyFor([{ id: 'guide', turns: { detect: 'push' } }], { agents: ['guide'] });
     expect((await ask(key)).body).toMatchObject({ agent: { push: false } });
   });
 
-  test('opens nothing, and asks no provider', async () => {
+  test('opens no session, and asks no provider', async () => {
     const key = await app.key();
     await ask(key);
     expect(await app.service.stores.sessionSetups.find('anything')).toBeUndefined();

@@ -116,7 +116,7 @@ async function ofPage(path: string, init?: RequestInit): Promise<Response> {
   return reply;
 }
 
-test('The recipe for the hook of the AI SDK compiles as it is printed', () => {
+test('The recipe for the AI SDK’s hook compiles as printed', () => {
   const compiler = resolve('node_modules/typescript/bin/tsc');
   const settings = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2022', '--module', 'esnext'];
   const more = ['--moduleResolution', 'bundler', '--jsx', 'react-jsx', '--lib', 'es2022,dom', '--types', 'node'];
@@ -124,7 +124,7 @@ test('The recipe for the hook of the AI SDK compiles as it is printed', () => {
   expect(execFileSync(process.execPath, run, { cwd: folder, encoding: 'utf8' })).toBe('');
 });
 
-test('With it the hook opens its socket at the provider with the secret of a session here, which beats and ends by its page', async () => {
+test('With it the hook opens its socket at the provider with the secret of a session, whose page keeps it alive and ends it', async () => {
   const dialled = play();
   const heard: unknown[] = [];
   socketsOfOpenAi.on('connection', (socket) => {
@@ -149,7 +149,7 @@ test('With it the hook opens its socket at the provider with the secret of a ses
   expect([hook.status, errors]).toEqual(['disconnected', []]);
 });
 
-test('With it the hook says the status of a refusal', async () => {
+test('With it the hook reports the status of a refusal', async () => {
   provider.answer = () => Promise.reject(new UpstreamFault('refused', 'no more of these'));
   const dialled = play();
   const errors: string[] = [];

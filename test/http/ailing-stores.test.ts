@@ -9,7 +9,7 @@ import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../su
 
 const missing = reasonToSkipPostgres();
 
-describe.skipIf(missing !== undefined)(`A database that takes no writes and answers reads ${missing ?? ''}`, () => {
+describe.skipIf(missing !== undefined)(`A database that answers reads but refuses writes ${missing ?? ''}`, () => {
   let server: PostgresService;
   let database: Database;
   let app: TestApp;
@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)(`A database that takes no writes and answ
     await server.stop();
   });
 
-  test('is not ready, by the first create that fails, and ready again by itself', async () => {
+  test('makes the service not ready at the first create that fails, and ready again by itself', async () => {
     const key = await app.key();
     expect(await standing()).toEqual({ ready: 200, overview: 200, us: 'fine' });
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`A database that takes no writes and answ
     expect((await app.create(key)).status).toBe(200);
   });
 
-  test('is not ready, by the probe where nobody needs it, and ready by the first that succeeds', async () => {
+  test('makes the service not ready by the probe alone, and ready at the first probe that succeeds', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     await beReadOnly(true);
     await app.service.presence.beat();

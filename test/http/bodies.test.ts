@@ -52,7 +52,7 @@ describe('A body', () => {
     ['has one name in several objects', '{"a":{"x":1},"b":{"x":1},"c":[{"x":1},{"x":1}]}'],
     ['has white space before its colons', '{"a" :1,"b"\n\t: 2}'],
     ['holds escaped text', '{"a":"\\u00e9\\ud83d\\ude00"}'],
-  ])('that %s is taken', (_title, body) => {
+  ])('that %s is accepted', (_title, body) => {
     expect(parseJsonObject(Buffer.from(body))).toEqual(JSON.parse(body));
   });
 
@@ -118,7 +118,7 @@ describe('A body', () => {
   });
 
   test.each(['gzip', 'br', 'gzip, identity'])(
-    'that is compressed (%s) is 415, and told to come as it is',
+    'that is compressed (%s) is 415, and the reply says to send it uncompressed',
     async (encoding) => {
       const body = gzipSync(JSON.stringify({ email: somebody() }));
       const reply = await app.post('/api/auth/otp/send', body, { 'content-encoding': encoding });
@@ -186,18 +186,18 @@ describe('A field', () => {
     expect(reply.body['error']).toContain(field);
   });
 
-  test('that is too large for a number is refused and not rounded', async () => {
+  test('whose number is too large is refused, not rounded', async () => {
     for (const tokens of ['1e400', '9007199254740993', '-0.5e-400', '1000000000.5']) {
       const reply = await app.post('/api/auth/usage', `{"email":"a@example.com","tokens":${tokens},"dollars":0}`);
       expect([tokens, reply.status]).toEqual([tokens, tokens === '-0.5e-400' ? 401 : 400]);
     }
   });
 
-  test('that the service does not know is let be', async () => {
+  test('that the service does not know is ignored', async () => {
     expect((await app.post('/api/auth/otp/send', { email: somebody(), more: { deep: [1] } })).status).toBe(200);
   });
 
-  test('called __proto__ or constructor does nothing', async () => {
+  test('called __proto__ or constructor has no effect', async () => {
     const key = await app.key({ allowOverrides: false });
     const evil = '{"allowOverrides":true,"email":"x@example.com","polluted":1}';
     const body = `{"widgetKey":"${key.key}","__proto__":${evil},"constructor":{"prototype":${evil}}}`;

@@ -25,7 +25,7 @@ const ask = (body: object, headers: Readonly<Record<string, string>> = {}): Prom
 const secretOf = ({ body }: Reply) => body['client_secret'] as { readonly value: string; readonly expires_at: number };
 
 describe('Another ticket', () => {
-  test('is given for the session’s id, lives as long as the first, and opens a call', async () => {
+  test('is given for the session’s id, is valid as long as the first, and opens a call', async () => {
     app.clock.advance(10 * SECOND);
     const reply = await ask({ sm_session_id: opened.id }, { origin: key.origin });
     expect(reply.status).toBe(200);
@@ -40,13 +40,13 @@ describe('Another ticket', () => {
     expect(app.logged()).not.toContain(secretOf(reply).value);
   });
 
-  test('leaves the tickets before as they are, and each opens one call', async () => {
+  test('leaves earlier tickets valid, each for one call', async () => {
     const second = secretOf(await ask({ sm_session_id: opened.id })).value;
     for (const ticket of [opened.ticket, second]) expect((await exchange(app, { ...opened, ticket })).status).toBe(201);
     for (const ticket of [opened.ticket, second]) expect((await exchange(app, { ...opened, ticket })).status).toBe(401);
   });
 
-  test('is not given once the session has had its calls, so that its page keeps the one that it has', async () => {
+  test('is not given once the session has had all its calls, so that its page keeps its present one', async () => {
     const limited = await build({ provider: new FakeProvider({ call: 'brokered' }), env: { CALLS_PER_SESSION: '1' } });
     fakeCalls(limited);
     const only = await openBrokered(limited, await limited.key());
@@ -57,7 +57,7 @@ describe('Another ticket', () => {
     expect([refused.status, refused.body['code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
   });
 
-  test('needs the address that the session was created for, or a service token', async () => {
+  test('requires the e-mail address of the session, or a service token', async () => {
     const email = somebody();
     const { id: sm_session_id } = await openBrokered(app, key, { email });
     const bearer = { authorization: `Bearer ${SERVICE_TOKEN}` };
@@ -73,7 +73,7 @@ describe('Another ticket', () => {
     expect(errorOf(await ask({ sm_session_id }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
   });
 
-  test('is not given for a session that has ended, nor one that is idle', async () => {
+  test('is not given for a session that has ended or is idle', async () => {
     const over = { status: 403, code: 'SESSION_DURATION_EXCEEDED' };
     const { id: sm_session_id } = await openBrokered(app, key);
     await app.post('/api/realtime/end', { sm_session_id });
@@ -84,7 +84,7 @@ describe('Another ticket', () => {
     expect(idle.body['reason']).toBe('idle_exceeded');
   });
 
-  test('of an ended session opens nothing, and none of another session instead', async () => {
+  test('of an ended session opens neither its call nor that of another session', async () => {
     const { value } = secretOf(await ask({ sm_session_id: opened.id }));
     await app.post('/api/realtime/end', { sm_session_id: opened.id });
     const other = await openBrokered(app, key);
@@ -103,7 +103,7 @@ describe('Another ticket', () => {
     }
   });
 
-  test('destroys the login that opened the session when a violation ended it', async () => {
+  test('destroys the login that opened the session if a violation ended the session', async () => {
     const cookie = await app.login(somebody());
     const created = await app.post('/api/session', { tenantId: 'acme' }, { cookie, origin: CONSOLE });
     const { id: sm_session_id } = openedBy(created, CONSOLE);
@@ -113,7 +113,7 @@ describe('Another ticket', () => {
     expect(reply.headers['set-cookie']).toContain('Max-Age=0');
   });
 
-  test('destroys that login as well when the clock ended it and nobody has noticed', async () => {
+  test('destroys that login as well if the clock has ended the session and nobody has noticed', async () => {
     const cookie = await app.login(somebody());
     const created = await app.post('/api/session', { tenantId: 'acme' }, { cookie, origin: CONSOLE });
     const { id: sm_session_id } = openedBy(created, CONSOLE);

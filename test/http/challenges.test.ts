@@ -82,14 +82,14 @@ async function createWith(
 describe('A challenge', () => {
   beforeEach(() => start('turnstile'));
 
-  test('is asked of nobody who is not suspect, and costs no question', async () => {
+  test('is asked only of suspects, and otherwise costs no request to the provider', async () => {
     expect((await app.create(key, {}, browser)).status).toBe(200);
     // A token that was not asked for is ignored.
     expect((await app.create(key, {}, { ...browser, [HEADER]: 'anything' })).status).toBe(200);
     expect(provider.asked).toEqual([]);
   });
 
-  test('comes with the refusal of a program, and a solution opens a session', async () => {
+  test('comes with the refusal of a program, and its solution opens a session', async () => {
     const refused = await app.create(key, {}, program);
     expect(challengeOf(refused)).toEqual({
       provider: 'turnstile',
@@ -105,7 +105,7 @@ describe('A challenge', () => {
     expect(app.logged()).toContain('"challenge":"solved"');
   });
 
-  test('is counted for its key, and so is what became of it', async () => {
+  test('is counted for its key, and so is its outcome', async () => {
     await createWith(await solved());
     await app.create(key, {}, browser);
     await createWith('made up');
@@ -117,7 +117,7 @@ describe('A challenge', () => {
     });
   });
 
-  test('is asked of everybody where BOT_CHALLENGE=always, but not of a login', async () => {
+  test('is asked of everybody with BOT_CHALLENGE=always, except logins', async () => {
     const always = await another('turnstile', { BOT_CHALLENGE: 'always' });
     challengeOf(await always.create(key, {}, browser));
     const console = await always.as('somebody@acme.example');
@@ -127,7 +127,7 @@ describe('A challenge', () => {
     );
   });
 
-  test('may be answered in the header of the provider’s own library, by a page and by its back end', async () => {
+  test('may be answered in the header of the provider’s own library, by a page or by its back end', async () => {
     const token = await solved();
     expect((await app.create(key, {}, { ...program, 'cf-turnstile-response': token })).status).toBe(200);
     const other = await solved();
@@ -151,7 +151,7 @@ describe('A challenge', () => {
     challengeOf(await createWith(await solved({}, other)));
   });
 
-  test('counts for five minutes', async () => {
+  test('stays valid for five minutes', async () => {
     const early = await solved();
     const late = await solved();
     app.clock.advance(5 * MINUTE);
@@ -166,7 +166,7 @@ describe('A challenge', () => {
     challengeOf(await createWith(provider.solve(bound)));
   });
 
-  test('counts once, also on two nodes at the same time and where the provider lets it pass twice', async () => {
+  test('counts once, even on two nodes at the same time and if the provider accepts it twice', async () => {
     const token = await solved();
     const second = await another('turnstile');
     const said = {
@@ -190,7 +190,7 @@ describe('A challenge', () => {
     expect(provider.asked).toHaveLength(asked);
   });
 
-  test('counts for the same create again, also where it failed in between, and for no other', async () => {
+  test('counts again for the same create, even if that failed in between, and for no other', async () => {
     const token = await solved();
     const { answer } = app.provider;
     app.provider.answer = () => Promise.reject(new UpstreamFault('timeout', 'late'));
@@ -205,7 +205,7 @@ describe('A challenge', () => {
     expect((await app.create(key, {}, { ...program, ...once })).status).toBe(200);
   });
 
-  test('is not looked at before what else refuses, and takes nothing of the minute', async () => {
+  test('is checked only after everything else that may refuse, and does not count in the minute', async () => {
     const strict = await app.key({ origin: key.origin, limits: { sessionsPerMinute: 1 } });
     const token = await solved({}, strict);
     await app.create(strict, {}, { ...program, origin: 'https://evil.example', [HEADER]: token });
@@ -214,20 +214,20 @@ describe('A challenge', () => {
   });
 
   test.each(['x'.repeat(8193), 'two words', '<script>', 'a,b', '\u00fc', ''])(
-    'is not solved by %j, of which nobody is asked',
+    'is not solved by %j, which is not sent to the provider',
     async (token) => {
       challengeOf(await createWith(token));
       expect(provider.asked).toEqual([]);
     },
   );
 
-  test('is not solved by a token that nobody gave out', async () => {
+  test('is not solved by an invented token', async () => {
     const reply = await createWith('made-up');
     challengeOf(reply);
     expect(await whyRefused(app, reply)).toContain('siteverify answered invalid-input-response');
   });
 
-  test('is not skipped by whoever asks for more than may be verified at once', async () => {
+  test('cannot be skipped by sending more than may be verified at once', async () => {
     const tokens = await Promise.all(Array.from({ length: 6 }, () => solved()));
     const always = await another('turnstile', { BOT_CHALLENGE: 'always' });
     provider.mode = 'hold';
@@ -255,7 +255,7 @@ describe('A provider of challenges that does not answer', () => {
   const internal = { status: 200, body: '{"success":false,"error-codes":["internal-error"]}' };
 
   test.each<SiteverifyMode>([...failures, internal])(
-    '(%j) leaves it to the heuristic, which lets no program pass',
+    '(%j) leaves the decision to the heuristic, which admits no program',
     async (mode) => {
       await start('turnstile', { BOT_CHALLENGE: 'always' });
       provider.mode = mode;
@@ -267,7 +267,7 @@ describe('A provider of challenges that does not answer', () => {
     },
   );
 
-  test('in a second and a half counts as away', async () => {
+  test('within a second and a half counts as away', async () => {
     await start('turnstile', { BOT_CHALLENGE: 'always' });
     provider.mode = 'hold';
     const runOut = holdDeadlines(1500);
@@ -278,22 +278,19 @@ describe('A provider of challenges that does not answer', () => {
     expect(app.logged()).toContain('siteverify timed_out');
   });
 
-  test('lets nobody pass where BOT_WHEN_AWAY=block', async () => {
+  test('admits nobody with BOT_WHEN_AWAY=block', async () => {
     await start('turnstile', { BOT_CHALLENGE: 'always', BOT_WHEN_AWAY: 'block' });
     provider.mode = 'broken';
     challengeOf(await createWith('token', browser));
   });
 
-  test.each([400, 403, 413, 429])(
-    'but with %i, as its callers can bring about, has not answered for them',
-    async (status) => {
-      await start('turnstile', { BOT_CHALLENGE: 'always' });
-      provider.mode = { status, body: '<html>' };
-      challengeOf(await createWith('token', browser));
-    },
-  );
+  test.each([400, 403, 413, 429])('but with %i, as a caller can cause, does not count as away', async (status) => {
+    await start('turnstile', { BOT_CHALLENGE: 'always' });
+    provider.mode = { status, body: '<html>' };
+    challengeOf(await createWith('token', browser));
+  });
 
-  test('and a secret that it does not know are our fault, which is told as one', async () => {
+  test('and a secret that it does not know are our fault, and are reported as such', async () => {
     await start('turnstile', { BOT_CHALLENGE: 'always', BOT_SECRET: 'a-wrong-secret-of-the-site' });
     expect((await createWith('token', browser)).status).toBe(200);
     challengeOf(await createWith('token', program));
@@ -312,7 +309,7 @@ describe('A challenge of hcaptcha', () => {
     expect((await app.create(key, {}, { ...program, 'h-captcha-response': await solved(bare) })).status).toBe(200);
   });
 
-  test('of another site is wrong, and no fault of ours', async () => {
+  test('of another site is wrong, and is not our fault', async () => {
     provider.mode = { status: 200, body: '{"success":false,"error-codes":["sitekey-secret-mismatch"]}' };
     challengeOf(await createWith('token'));
   });
@@ -336,7 +333,7 @@ describe('A challenge of recaptcha', () => {
   });
 });
 
-test('A page may send the token of a challenge, whoever set it', async () => {
+test('A page may send the token of a challenge, whichever provider set it', async () => {
   await start('turnstile');
   const asked = { origin: key.origin, 'access-control-request-method': 'POST' };
   const preflight = (headers: object): Promise<Reply> =>

@@ -37,7 +37,7 @@ describe('The client’s address', () => {
     ['10.0.0.1', '0x7f.1', '10.0.0.1'],
     ['10.0.0.1', "' or 1=1 --", '10.0.0.1'],
     ['', '192.0.2.1', ''],
-  ])('of the peer %s with X-Forwarded-For %s is %s', (peer, forwardedFor, client) => {
+  ])('for the peer %s with X-Forwarded-For %s is %s', (peer, forwardedFor, client) => {
     expect(clientAddress(peer, forwardedFor, proxies)).toBe(client);
   });
 
@@ -49,7 +49,7 @@ describe('The client’s address', () => {
     fc.assert(holds);
   });
 
-  test('never fails, whatever a proxy writes', () => {
+  test('is found without a fault, whatever a proxy writes', () => {
     const holds = fc.property(fc.array(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended())), (hops) => {
       expect(addressScope(clientAddress('10.0.0.1', hops.join(','), proxies))).toEqual(expect.any(String));
     });

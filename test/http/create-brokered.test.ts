@@ -18,7 +18,7 @@ beforeEach(async () => {
 const setupOf = (id: string) => app.service.stores.sessionSetups.find(id);
 
 describe('A brokered session', () => {
-  test('has a ticket of ours in the place of the provider’s secret, and tells where the call is opened', async () => {
+  test('has a ticket of ours instead of the provider’s secret, and says where the call is opened', async () => {
     const { status, body } = await app.create(key);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -44,7 +44,7 @@ describe('A brokered session', () => {
     expect(app.provider.requests).toEqual([]);
   });
 
-  test('tells that its page gets no data channel', async () => {
+  test('says that its page gets no data channel', async () => {
     await app.service.stores.tenants.merge([
       {
         id: 'mute',
@@ -77,7 +77,7 @@ describe('A brokered session', () => {
     ['it names none and the provider has none', { transcribe: {} }, null, undefined],
     ['it names one where the provider has none', { transcribe: { model: 'its-own' } }, null, { model: 'its-own' }],
     ['it wants none', { transcribe: false }, 'of-the-provider', false],
-  ])('says what writes its visitor down where %s', async (_, asked, transcriber, transcribe) => {
+  ])('says what transcribes its visitor where %s', async (_, asked, transcriber, transcribe) => {
     const provider = new FakeProvider({ call: 'brokered' });
     provider.transcriber = transcriber;
     const its = await build({ provider });
@@ -87,7 +87,7 @@ describe('A brokered session', () => {
     expect(body['agent']).toMatchObject({ captions: transcribe !== undefined && transcribe !== false });
   });
 
-  test('of a provider without tools is refused where the create names some, and told which field it is', async () => {
+  test('of a provider without tools is refused if the create names some, and the field is named', async () => {
     const provider = new FakeProvider({ call: 'brokered' });
     provider.capabilities = { ...provider.capabilities, tools: false };
     const without = await build({ provider });
@@ -102,13 +102,13 @@ describe('A brokered session', () => {
     expect((await app.create(key, { tools: [tool] })).status).toBe(200);
   });
 
-  test('is the console’s as well', async () => {
+  test('is available to the console as well', async () => {
     const cookie = await app.login(somebody());
     const { body } = await app.post('/api/session', { tenantId: 'acme' }, { cookie, origin: CONSOLE });
     expect(body['call']).toMatchObject({ mode: 'brokered' });
   });
 
-  test('is the same again under its Idempotency-Key, ticket included, which opens one call', async () => {
+  test('is returned again under its Idempotency-Key, with the same ticket, which opens one call', async () => {
     const headers = { 'idempotency-key': 'k'.repeat(20) };
     const [first, again] = [await app.create(key, {}, headers), await app.create(key, {}, headers)];
     expect(again.body).toEqual(first.body);
@@ -121,20 +121,20 @@ describe('A brokered session', () => {
     expect(replies.map(({ status }) => status)).toEqual([201, 401]);
   });
 
-  test('is told of in no log by its ticket', async () => {
+  test('never has its ticket in a log', async () => {
     const { ticket, id } = await openBrokered(app, key, { metadata: { page: 'private-page' } });
     for (const secret of [ticket, ticket.slice(6), id, 'private-page']) expect(app.logged()).not.toContain(secret);
     expect(app.logged()).toContain('session.opened');
   });
 
-  test('that cannot be saved spends neither slot nor minute', async () => {
+  test('that cannot be saved takes no slot and does not count in the minute', async () => {
     const narrow = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
     vi.spyOn(app.service.stores.history, 'insert').mockRejectedValueOnce(new Error('a defect'));
     expect(errorOf(await app.create(narrow))).toEqual({ status: 500, code: 'INTERNAL_ERROR' });
     expect((await app.create(narrow)).status).toBe(200);
   });
 
-  test('is given up when its caller has hung up, and spends neither slot nor minute', async () => {
+  test('is given up if its caller has hung up, takes no slot and does not count in the minute', async () => {
     const narrow = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
     const request = { method: 'POST', path: '/api/session', body: { widgetKey: narrow.key } };
     const gone = AbortSignal.abort();
@@ -162,7 +162,7 @@ describe('Whether a session is brokered', () => {
   const brokered = { mode: 'brokered', url: `${CONSOLE}/api/realtime/calls`, dataChannel: 'open' };
   const direct = { mode: 'direct', url: 'https://p.example/calls', dataChannel: 'open' };
 
-  test('is what CALL_MODE says, and what the key says before that', async () => {
+  test('depends on the key, and otherwise on CALL_MODE', async () => {
     const one = await build({ provider: real('brokered') });
     expect(await modeOf(one)).toEqual(direct);
     expect(await modeOf(one, { call: 'brokered' })).toEqual(brokered);
@@ -171,7 +171,7 @@ describe('Whether a session is brokered', () => {
     expect(await modeOf(other, { call: 'direct' })).toEqual(direct);
   });
 
-  test('is no question where the provider’s calls cannot be: the provider’s secret is minted', async () => {
+  test('is not asked if the provider’s calls cannot be: the provider’s secret is minted', async () => {
     const one = await build({ provider: real('token'), env: { CALL_MODE: 'brokered' } });
     expect(await modeOf(one, { call: 'brokered' })).toEqual(direct);
     expect(one.provider.requests).toHaveLength(1);
@@ -185,7 +185,7 @@ describe('What the creator notes on a session', () => {
     ['8 pairs', many(8)],
     ['512 bytes', { k: 'ü'.repeat(255), l: '' }],
     ['no pair', {}],
-  ])('may have %s, of a brokered session and of another', async (_what, metadata) => {
+  ])('may contain %s, on a brokered session or another', async (_what, metadata) => {
     const { id } = await openBrokered(app, key, { metadata });
     expect(await setupOf(id)).toMatchObject({ callMode: 'brokered', metadata });
     const direct = await build();
@@ -200,13 +200,13 @@ describe('What the creator notes on a session', () => {
     ['a number', { k: 1 }],
     ['a list', ['k']],
     ['a text', 'k'],
-  ])('may not have %s', async (_what, metadata) => {
+  ])('may not contain %s', async (_what, metadata) => {
     const reply = await app.create(key, { metadata });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(JSON.stringify(reply.body['details'])).toContain('metadata');
   });
 
-  test('is nothing, and nothing is kept beside the record, of most sessions whose pages open their calls', async () => {
+  test('is usually nothing, and then nothing is stored besides the record of a session whose page opens its calls', async () => {
     const direct = await build();
     expect(await setupOf(await direct.open(key))).toBeUndefined();
   });

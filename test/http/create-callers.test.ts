@@ -39,7 +39,7 @@ describe('A bot verdict', () => {
     expect(status === 200 || errorOf(reply).code === 'BOT_BLOCKED').toBe(true);
   });
 
-  test('is asked for with the headers, the client’s address and the request id, after key and origin and before anything is spent', async () => {
+  test('is requested with the headers, the client’s address and the request id, after key and origin are checked and before anything is spent', async () => {
     const bots = verdict({ isBot: true });
     const judged = await build({ bots });
     const strict = await judged.key({ limits: { sessionsPerMinute: 1 } });
@@ -110,7 +110,7 @@ describe('A console caller', () => {
     },
   );
 
-  test('who sends a widget key is a widget caller, and needs its origin', async () => {
+  test('who sends a widget key counts as a widget caller, and needs its origin', async () => {
     const cookie = await app.login(somebody());
     expect(errorOf(await app.post('/api/session', { widgetKey: key.key }, { cookie, origin: CONSOLE })).code).toBe(
       'ORIGIN_MISMATCH',
@@ -119,7 +119,7 @@ describe('A console caller', () => {
 });
 
 describe('With REQUIRE_AUTH_FOR_SESSION', () => {
-  test('nobody opens a session without a login, widgets included', async () => {
+  test('nobody opens a session without a login, not even a widget', async () => {
     const strict = await build({ env: { REQUIRE_AUTH_FOR_SESSION: 'true' } });
     expect(errorOf(await strict.create(key))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
     expect(errorOf(await strict.post('/api/session'))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });

@@ -32,7 +32,7 @@ const detailOf = (reply: Reply) =>
   app.get(`/api/operator/sessions/${encodeURIComponent(String(reply.body['sm_session_id']))}`, service);
 
 describe('The context of a create', () => {
-  test('is kept sealed for the tools of the session, and operators see only that there is one', async () => {
+  test('is stored sealed for the session’s tools, and operators see only that there is one', async () => {
     const reply = await create({ context });
     expect(reply.status).toBe(200);
     const setup = await setupOf(reply);
@@ -46,7 +46,7 @@ describe('The context of a create', () => {
     expect(JSON.stringify(told)).not.toContain(CUSTOMER);
   });
 
-  test('is refused of pages and of wrong tokens, which are told what to do', async () => {
+  test('is refused from pages and with wrong tokens, which are told what to do', async () => {
     const strangers: Readonly<Record<string, string>>[] = [{}, { authorization: 'Bearer wrong' }];
     for (const headers of strangers) {
       const reply = await create({ context }, headers);
@@ -59,13 +59,13 @@ describe('The context of a create', () => {
     expect((await create({ metadata: { page: 'x' } }, {})).status).toBe(200);
   });
 
-  test('has to be an object, which a back end that sends anything else is told', async () => {
+  test('must be an object, as a back end that sends anything else is told', async () => {
     const reply = await create({ context: 'gold' });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(reply.body['details']).toEqual([{ path: 'context', message: 'must be an object' }]);
   });
 
-  test.each([['text'], [['list']], [null], [7]])('is no %j', async (wrong) => {
+  test.each([['text'], [['list']], [null], [7]])('must not be %j', async (wrong) => {
     const reply = await create({ context: wrong });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(reply.body['details']).toMatchObject([{ path: 'context' }]);
@@ -76,7 +76,7 @@ describe('The context of a create', () => {
     expect((await create({ context: { note: 'x'.repeat(2037) } })).status).toBe(200);
   });
 
-  test('is not kept where the agent has no tool that would be given it', async () => {
+  test('is not stored if the agent has no tool that would receive it', async () => {
     const reply = await create({ context }, service, plain);
     expect(await setupOf(reply)).toMatchObject({ sealedContext: null });
     expect((await detailOf(reply)).body).toMatchObject({ hasContext: false });
@@ -86,7 +86,7 @@ describe('The context of a create', () => {
 describe('The version of an agent', () => {
   const versionOf = async (): Promise<unknown> => (await detailOf(await create({}))).body['agentVersion'];
 
-  test('is the same for the same definition, and another once it changed', async () => {
+  test('is the same for the same definition, and changes with it', async () => {
     const first = await versionOf();
     expect(first).toMatch(/^[0-9a-f]{12}$/);
     expect(await versionOf()).toBe(first);

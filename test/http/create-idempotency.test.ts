@@ -20,14 +20,14 @@ beforeEach(async () => {
 describe('A create with an Idempotency-Key', () => {
   const keyed = { 'idempotency-key': 'create-0123456789' };
 
-  test('gives the same session again and mints once, also when both come at once', async () => {
+  test('returns the same session again and mints once, even when both come at once', async () => {
     const [first, second] = await Promise.all([app.create(key, {}, keyed), app.create(key, {}, keyed)]);
     const third = await app.create(key, {}, keyed);
     expect([second?.body, third.body]).toEqual([first?.body, first?.body]);
     expect(app.provider.requests).toHaveLength(1);
   });
 
-  test('that waits for the first stops asking when its caller has gone', async () => {
+  test('that waits for the first stops looking when its caller has gone', async () => {
     const release = app.provider.hold();
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -44,7 +44,7 @@ describe('A create with an Idempotency-Key', () => {
     expect((await first).status).toBe(200);
   });
 
-  test('waits for the first also when that takes longer than a mint may, because the stores are slow', async () => {
+  test('waits for the first even if that takes longer than a mint may, because the stores are slow', async () => {
     const release = app.provider.hold();
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -57,7 +57,7 @@ describe('A create with an Idempotency-Key', () => {
     expect(app.provider.requests).toHaveLength(1);
   });
 
-  test('is told to come again when the first does not finish, for which it has looked less and less often', async () => {
+  test('is told to try again if the first does not finish, after looking less and less often', async () => {
     const pauses: number[] = [];
     const pause = async (ms: number) => pauses.push(ms);
     app = await build({ env: { UPSTREAM_TIMEOUT_MS: '100' }, pause });
@@ -88,7 +88,7 @@ describe('A create with an Idempotency-Key', () => {
     expect(app.provider.requests).toHaveLength(2);
   });
 
-  test('is another create for another key, tenant or console user', async () => {
+  test('is a separate create for another key, tenant or console user', async () => {
     const globex = await app.key({ tenantId: 'globex', id: key.id });
     const email = somebody();
     const named = await app.key({ id: email });
@@ -103,7 +103,7 @@ describe('A create with an Idempotency-Key', () => {
     expect(new Set(replies.map(({ body }) => body['sm_session_id'])).size).toBe(6);
   });
 
-  test('that was refused may be tried again', async () => {
+  test('may be tried again after a refusal', async () => {
     const { answer } = app.provider;
     app.provider.answer = () => Promise.reject(new Error('away'));
     expect((await app.create(key, {}, keyed)).status).toBe(500);
@@ -111,7 +111,7 @@ describe('A create with an Idempotency-Key', () => {
     expect((await app.create(key, {}, keyed)).status).toBe(200);
   });
 
-  test('does not answer one whose key was revoked since, or who comes from elsewhere', async () => {
+  test('does not answer a caller whose key has been revoked since, or who comes from elsewhere', async () => {
     await app.create(key, {}, keyed);
     expect((await app.create(key, {}, { ...keyed, origin: 'https://evil.example' })).status).toBe(403);
     await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
@@ -119,7 +119,7 @@ describe('A create with an Idempotency-Key', () => {
     expect((await app.create(key, {}, keyed)).status).toBe(401);
   });
 
-  test('is opened also when its reply cannot be kept', async () => {
+  test('is opened even if its reply cannot be stored', async () => {
     const { replays } = app.service.stores;
 
     replays.keep = () => Promise.reject(new Unavailable('database'));
@@ -132,13 +132,13 @@ describe('A create with an Idempotency-Key', () => {
     expect(reply.body['details']).toEqual([{ path: 'Idempotency-Key', message: 'must have 16 to 255 characters' }]);
   });
 
-  test.each(['k'.repeat(16), 'k'.repeat(255)])('of %j is taken', async (text) => {
+  test.each(['k'.repeat(16), 'k'.repeat(255)])('of %j is accepted', async (text) => {
     const headers = { 'idempotency-key': text };
     const [first, again] = [await app.create(key, {}, headers), await app.create(key, {}, headers)];
     expect([first.status, again.body]).toEqual([200, first.body]);
   });
 
-  test('gives a stranger elsewhere a session of its own, and a caller of the same network the same', async () => {
+  test('gives a stranger elsewhere a session of their own, and a caller of the same network the same one', async () => {
     const from = (peer: string, headers: object = {}) => {
       const all = { ...keyed, origin: key.origin, ...headers };
       return app.send({ method: 'POST', path: '/api/session', body: { widgetKey: key.key }, headers: all, peer });
@@ -153,7 +153,7 @@ describe('A create with an Idempotency-Key', () => {
     expect((await from('2001:db8:0:2::7')).body['sm_session_id']).not.toBe(six.body['sm_session_id']);
   });
 
-  test('is another create from another origin, or from none', async () => {
+  test('is a separate create from another origin, or without one', async () => {
     app = await build({ env: { REQUIRE_ORIGIN_FOR_WIDGETS: 'false' } });
     const body = { widgetKey: key.key };
     const replies = [await app.create(key, {}, keyed), await app.post('/api/session', body, keyed)];

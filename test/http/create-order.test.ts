@@ -101,7 +101,7 @@ function tool(): object {
   return { kind: 'http_tool', name: 'find', description: 'Finds', url: 'https://acme.example/hook' };
 }
 
-test('Of several reasons to refuse a create the first one wins, and one that is refused has taken nothing of what comes later', async () => {
+test('Of several reasons to refuse a create the first one wins, and a refused create has taken nothing that comes after it', async () => {
   const provider = new FakeProvider();
   provider.capabilities = { ...provider.capabilities, tools: false };
   let isBot = true;

@@ -34,7 +34,7 @@ describe('A created session', () => {
     });
   });
 
-  test('tells the limits and addresses that are configured, and the provider how long it may last', async () => {
+  test('returns the configured limits and addresses, and tells the provider how long it may last', async () => {
     const env = {
       PUBLIC_URL: 'https://voice.example',
       MAX_SESSION_MINUTES: '7',
@@ -54,7 +54,7 @@ describe('A created session', () => {
     expect(own.provider.requests[0]).toMatchObject({ maxDurationSec: 420 });
   });
 
-  test('is minted with what the caller, else the agent, else the default says', async () => {
+  test('is minted with the caller’s settings, otherwise the agent’s, otherwise the defaults', async () => {
     await app.create(key, { agentId: 'support', voice: 'cedar' });
     expect(app.provider.requests[0]).toMatchObject({
       model: 'gpt-realtime-2.1',
@@ -74,14 +74,14 @@ describe('A created session', () => {
     });
   });
 
-  test('tells the provider whom it is for by the subject and nothing else', async () => {
+  test('identifies its user to the provider by the subject and nothing else', async () => {
     const { body } = await app.create(key, { email: somebody() });
     const hash = String(body['sm_session_id']).split(':')[1];
     expect(app.provider.requests[0]?.subjectHash).toBe(hash);
     expect(JSON.stringify(app.provider.requests[0])).not.toContain('@');
   });
 
-  test('has a subject per named user, per key otherwise, and never the console user’s', async () => {
+  test('has a subject for each named user, otherwise for each key, and never a console user’s', async () => {
     const email = somebody();
     const subjectOf = async (from: WidgetKey, body: object) => (await app.open(from, body)).split(':')[1];
     const other = await app.key();
@@ -195,7 +195,7 @@ describe('A widget', () => {
     expect(await app.live.registry.size()).toBe(0);
   });
 
-  test('without an origin is let in when REQUIRE_ORIGIN_FOR_WIDGETS is false, and one from elsewhere is still not', async () => {
+  test('without an origin is admitted if REQUIRE_ORIGIN_FOR_WIDGETS is false, and one from elsewhere still is not', async () => {
     const lax = await build({ env: { REQUIRE_ORIGIN_FOR_WIDGETS: 'false' } });
     expect((await lax.post('/api/session', { widgetKey: key.key })).status).toBe(200);
     const elsewhere = await lax.post('/api/session', { widgetKey: key.key }, { origin: 'https://evil.example' });

@@ -15,7 +15,7 @@ function windowOf({ headers }: Reply) {
 const resetAt = String(NOON / 1000 + 60);
 
 describe('The window of an address', () => {
-  test('lets its limit through, counts down, and refuses the next until the minute turns', async () => {
+  test('admits its limit, counts down, and refuses more until the next minute', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '3' }, clock: new ManualClock(NOON + 12_345) });
     const replies = [];
     for (let n = 0; n < 5; n += 1) replies.push(await app.get('/api/auth/session'));
@@ -34,7 +34,7 @@ describe('The window of an address', () => {
     expect((await app.get('/api/auth/session')).status).toBe(401);
   });
 
-  test('is 60 requests by default, and refuses before anything else is looked at', async () => {
+  test('is 60 requests by default, and refuses before anything else is checked', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '' } });
     const statuses = [];
     for (let n = 0; n < 61; n += 1) statuses.push((await app.post('/api/auth/otp/send', '{')).status);
@@ -48,7 +48,7 @@ describe('The window of an address', () => {
     for (const reply of whatever) expect(errorOf(reply).code).toBe('RATE_LIMIT_EXCEEDED');
   });
 
-  test('counts what reaches no handler as well, by the address that a proxy tells', async () => {
+  test('also counts requests that reach no handler, by the address that a proxy reports', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '3', TRUST_PROXY: '127.0.0.1' } });
     const count = createUnreadCount(app.service.core);
     const [near, far] = ['127.0.0.1', '203.0.113.9'];
@@ -58,7 +58,7 @@ describe('The window of an address', () => {
     expect(left.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['2', '0']);
   });
 
-  test('is not that of another address; an IPv6 network of 64 bits is one', async () => {
+  test('is separate for each address, and an IPv6 network of 64 bits is one address', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '1' } });
     const from = async (peer: string) => (await app.send({ path: '/api/auth/session', peer })).status;
     expect(await from('192.0.2.1')).toBe(401);
@@ -69,7 +69,7 @@ describe('The window of an address', () => {
     expect(await from('2001:db8:0:2::1')).toBe(401);
   });
 
-  test('and those of the networks around an IPv6 address hold for logins: its /56 as one address, its /48 as four', async () => {
+  test('for logins also counts the networks around an IPv6 address: its /56 as one address, its /48 as four', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '2' } });
     const ask = (peer: string, path = '/api/auth/otp/verify') =>
       app.send({ method: 'POST', path, peer, body: { email: somebody(), code: '000000' } });
@@ -89,7 +89,7 @@ describe('The window of an address', () => {
     expect((await app.send({ path: '/api/auth/session', peer: '2001:db8:1:900::2' })).status).toBe(401);
   });
 
-  test('cannot be left with X-Forwarded-For, unless a trusted proxy writes it', async () => {
+  test('cannot be evaded with X-Forwarded-For, unless a trusted proxy writes it', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '1', TRUST_PROXY: '10.0.0.0/8' } });
     const from = async (peer: string, forwarded: string) =>
       (await app.send({ path: '/api/auth/session', peer, headers: { 'x-forwarded-for': forwarded } })).status;
@@ -125,7 +125,7 @@ describe('The window of pages', () => {
     '/nothing',
   ];
 
-  test('counts an address’s requests that are not of the API together, and says so only when it refuses', async () => {
+  test('counts all requests of an address outside the API together, and shows only when it refuses', async () => {
     const app = await build({
       env: { RATE_PAGE_PER_MIN: '8', RATE_IP_PER_MIN: '1' },
       clock: new ManualClock(NOON + 12_345),
@@ -150,7 +150,7 @@ describe('The window of pages', () => {
     expect((await app.get('/openapi.json')).status).toBe(200);
   });
 
-  test('is 600 requests by default, and holds up no probe of a load balancer', async () => {
+  test('is 600 requests by default, and does not limit the probes of a load balancer', async () => {
     const app = await build();
     const statuses = new Set<number>();
     for (let n = 0; n < 600; n += 1) statuses.add((await app.get('/nothing')).status);
@@ -159,7 +159,7 @@ describe('The window of pages', () => {
       for (const method of ['GET', 'HEAD']) expect((await app.send({ method, path })).status).toBe(200);
   });
 
-  test('does not wait for what counts: a shared store that is away or silent delays no page', async () => {
+  test('does not wait for the count: a shared store that is away or silent delays no page', async () => {
     const app = await build();
     const silent = await build({
       live: { ...app.live, windows: { ...app.live.windows, take: () => new Promise<never>(() => {}) } },
@@ -168,11 +168,11 @@ describe('The window of pages', () => {
   });
 });
 
-describe('A service token that is none', () => {
+describe('An invalid service token', () => {
   const wrong = { authorization: 'Bearer a-guess-of-somebody-who-would-like-to-know' };
   const right = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
-  test('cannot be looked for at /metrics: after ten in a minute an address hears of no token whether it is right', async () => {
+  test('cannot be guessed at /metrics: after ten in a minute an address no longer learns whether a token is right', async () => {
     const app = await build({ clock: new ManualClock(NOON + 12_345) });
     for (let n = 0; n < 10; n += 1) expect((await app.get('/metrics', wrong)).status).toBe(401);
     for (const headers of [wrong, right]) {
@@ -185,7 +185,7 @@ describe('A service token that is none', () => {
     expect((await app.get('/metrics', right)).status).toBe(200);
   });
 
-  test('does not hold up the right one, which no window counts, until then', async () => {
+  test('does not affect the right one, which no window counts, until then', async () => {
     const app = await build({ env: { RATE_PAGE_PER_MIN: '9' } });
     for (let n = 0; n < 9; n += 1) await app.get('/metrics', wrong);
     expect((await app.get('/metrics')).status).toBe(429);
@@ -194,7 +194,7 @@ describe('A service token that is none', () => {
 });
 
 describe('The window of a console user', () => {
-  test('counts a login wherever it comes from, beside the address, and the tighter of the two is told', async () => {
+  test('counts a login wherever it comes from, besides the address, and the tighter of the two is reported', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '4', RATE_USER_PER_MIN: '3' } });
     const cookie = await app.login(somebody());
     const from = (peer: string) => app.send({ path: '/api/auth/session', peer, headers: { cookie } });
@@ -211,7 +211,7 @@ describe('The window of a console user', () => {
     expect((await app.send({ path: '/api/auth/session', peer: '192.0.2.3' })).status).toBe(401);
   });
 
-  test('is not told where the window of the address is the tighter one', async () => {
+  test('is not reported if the window of the address is tighter', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '2', RATE_USER_PER_MIN: '9' } });
     const cookie = await app.login(somebody());
     const replies = [];
@@ -232,7 +232,7 @@ describe('The window of a console user', () => {
     expect((await app.get('/api/auth/session', { cookie: second })).status).toBe(429);
   });
 
-  test('is not used up by a cookie that is not valid', async () => {
+  test('is not used up by an invalid cookie', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '9', RATE_USER_PER_MIN: '1' } });
     for (const cookie of ['tenant_session=x', 'tenant_session=', `tenant_session=${'a.'.repeat(2000)}`, 'other=1'])
       expect(windowOf(await app.get('/api/auth/session', { cookie }))[0]).toBe('9');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { faultReply } from '../../src/http/error-reply.ts';
 import { ReplyDeadlineExceeded } from '../../src/kernel/errors.ts';
 
-test('A request that was not answered in time is refused as one to a service that is away, which may be sent again', () => {
+test('A request that was not answered in time is refused as if the service were away, and may be sent again', () => {
   const { status, headers, body } = faultReply(new ReplyDeadlineExceeded(15_000), 'req_1', true);
   expect(status).toBe(503);
   expect(headers).toContainEqual(['Retry-After', '2']);

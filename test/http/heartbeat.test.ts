@@ -27,7 +27,7 @@ async function consoleSession() {
 }
 
 describe('A heartbeat', () => {
-  test('tells the live record', async () => {
+  test('returns the live record', async () => {
     const sm_session_id = await app.open(key);
     app.clock.advance(45_999);
     expect(await beat({ sm_session_id })).toMatchObject({ status: 200 });
@@ -43,7 +43,7 @@ describe('A heartbeat', () => {
     });
   });
 
-  test('tells how long nobody has spoken, as the client said, and goes idle by it however often it beats', async () => {
+  test('counts silence as the client reports it, and lets the session go idle however often it comes', async () => {
     const sm_session_id = await app.open(key);
     for (let seconds = 45; seconds <= 270; seconds += 45) {
       app.clock.advance(45 * SECOND);
@@ -77,7 +77,7 @@ describe('A heartbeat', () => {
     expect((await beat({ sm_session_id })).body).toEqual(over.body);
   });
 
-  test('needs the e-mail that the session was created for; unknown and somebody else’s are the same', async () => {
+  test('requires the e-mail that the session was created for, and answers alike for unknown sessions and those of others', async () => {
     const email = somebody();
     const sm_session_id = await app.open(key, { email });
     const unknown = await beat({ sm_session_id: `s:${'0'.repeat(32)}:${'A'.repeat(22)}`, email });
@@ -87,12 +87,12 @@ describe('A heartbeat', () => {
     expect((await beat({ sm_session_id, email: email.toUpperCase() })).status).toBe(200);
   });
 
-  test('ignores the e-mail of a session that was created for nobody', async () => {
+  test('ignores the e-mail for a session that was created without one', async () => {
     const sm_session_id = await app.open(key);
     expect((await beat({ sm_session_id, email: somebody() })).status).toBe(200);
   });
 
-  test.each(['', null])('with the e-mail %j is as one without', async (email) => {
+  test.each(['', null])('with the e-mail %j is treated as without one', async (email) => {
     expect((await beat({ sm_session_id: await app.open(key), email })).status).toBe(200);
     const named = await app.open(key, { email: somebody() });
     expect(errorOf(await beat({ sm_session_id: named, email }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
@@ -105,7 +105,7 @@ describe('A heartbeat', () => {
     expect(errorOf(await beat({ sm_session_id }, { authorization: 'Bearer x' }))).toMatchObject({ status: 404 });
   });
 
-  test('does not work with the address of a console user on a widget’s session, or the other way round', async () => {
+  test('does not work with a console user’s e-mail on a widget’s session, or the other way round', async () => {
     const { email, sm_session_id } = await consoleSession();
     const widgets = await app.open(key, { email });
     expect((await beat({ sm_session_id, email })).status).toBe(200);
@@ -138,7 +138,7 @@ describe('A heartbeat', () => {
     expect(statuses.map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  test('from a foreign page ends no login, though the browser sends the cookie along', async () => {
+  test('from a foreign page ends no login, although the browser sends the cookie', async () => {
     const { email, cookie, sm_session_id } = await consoleSession();
     app.clock.advance(301 * SECOND);
     const reply = await beat({ sm_session_id, email }, { cookie, origin: key.origin });
@@ -147,7 +147,7 @@ describe('A heartbeat', () => {
     expect((await app.get('/api/auth/session', { cookie })).status).toBe(200);
   });
 
-  test('that the window of the address refuses moves nothing', async () => {
+  test('that the window of the address refuses changes nothing', async () => {
     const narrow = await build({ env: { RATE_IP_PER_MIN: '2' } });
     const sm_session_id = await narrow.open(key);
     narrow.clock.advance(5 * SECOND);
@@ -175,7 +175,7 @@ describe('A heartbeat', () => {
     });
   });
 
-  test('to a session that was closed logs nobody out', async () => {
+  test('to a session that its client closed logs nobody out', async () => {
     const { email, cookie, sm_session_id } = await consoleSession();
     await end({ sm_session_id, email });
     const reply = await beat({ sm_session_id, email }, { cookie, origin: CONSOLE });
@@ -204,7 +204,7 @@ describe('An end by the client', () => {
     expect(await beat({ sm_session_id })).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
   });
 
-  test('is not acknowledged while the database does not keep it: 503, again and on every node, and 200 when it does', async () => {
+  test('is not acknowledged before the database has it: 503, repeatedly and on every node, and 200 once it has', async () => {
     const sm_session_id = await app.open(key);
     const other = await build({ clock: app.clock, live: app.live });
     database().isAway = true;
@@ -224,7 +224,7 @@ describe('An end by the client', () => {
     expect(await app.service.stores.history.find(sm_session_id)).toMatchObject({ endReason: 'closed_by_client' });
   });
 
-  test('is kept through the death of its process where it was acknowledged, and only there', async () => {
+  test('survives the death of its process if it was acknowledged, and only then', async () => {
     const [acknowledged, refused] = [await app.open(key), await app.open(key)];
     expect((await end({ sm_session_id: acknowledged })).status).toBe(200);
     database().isAway = true;
@@ -247,7 +247,7 @@ describe('An end by the client', () => {
     expect((await beat({ sm_session_id, email })).status).toBe(200);
   });
 
-  test.each(['', null])('with the e-mail %j is as one without', async (email) => {
+  test.each(['', null])('with the e-mail %j is treated as without one', async (email) => {
     expect((await end({ sm_session_id: await app.open(key), email })).status).toBe(200);
     const named = await app.open(key, { email: somebody() });
     expect(errorOf(await end({ sm_session_id: named, email }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });

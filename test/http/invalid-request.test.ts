@@ -20,7 +20,7 @@ describe('What is wrong with a field', () => {
     [{ list: [{ keyId: 'a', key_id: 1 }] }, 'list.0.key_id: is not a known field; did you mean keyId?'],
     [{ list: [], colour: 'red' }, 'colour: is not a known field'],
     [{ list: [], ['x'.repeat(300)]: 1 }, `${'x'.repeat(199)}…: is not a known field`],
-  ])('says which known name an unknown one is close to: %#', (value, words) => {
+  ])('includes the known name that an unknown one resembles: %#', (value, words) => {
     const problems = fieldsInWords(strict.optional(), value);
     expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([words]);
   });

@@ -33,7 +33,7 @@ function challengeOf(reply: Reply): Challenge {
   return reply.body['challenge'] as Challenge;
 }
 
-test('A key has a provider of its own, whose secret its tenant keeps, beside an installation without one', async () => {
+test('A key may have a provider of its own, whose secret its tenant stores, in an installation without one', async () => {
   const key = await app.key({ origin: 'https://own.acme.example', bots: own });
   const other = await app.key();
   expect((await app.create(other, {}, browser)).status).toBe(200);
@@ -54,7 +54,7 @@ test('A key has a provider of its own, whose secret its tenant keeps, beside an 
   expect(app.logged()).not.toContain(verify.secret);
 });
 
-test('A key says what it likes of the installation’s challenges, and no more', async () => {
+test('A key may override some settings of the installation’s challenges, and no others', async () => {
   app = await build({ env: { BOT_PROVIDER: 'altcha' } });
   const always = await app.key({ bots: { challenge: 'always' } });
   const refused = await app.create(always, {}, browser);
@@ -64,7 +64,7 @@ test('A key says what it likes of the installation’s challenges, and no more',
   expect((await app.get(path)).status).toBe(404);
 });
 
-test('A key of the API may have them, by the rules of the file; an operator alone may give them', async () => {
+test('The API accepts them for a key under the rules of the file, and only from an operator', async () => {
   const issue = (bots: object, headers: Readonly<Record<string, string>> = service, id = 'shop'): Promise<Reply> =>
     app.post('/api/operator/keys', { tenantId: 'acme', id, origin: 'https://shop.acme.example', bots }, headers);
   const issued = await issue(own);

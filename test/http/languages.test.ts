@@ -38,14 +38,14 @@ describe('The userMessage of an error', () => {
     expect(body).not.toHaveProperty('saysEnd');
   });
 
-  test('is told to caches to vary where they may keep it', async () => {
+  test('makes replies that caches may keep vary by language', async () => {
     const app = await build();
     const { headers, body } = await app.send({ path: '/nowhere', headers: { 'accept-language': 'es' } });
     expect(body['userMessage']).toBe(SPOKEN.es.errors.NOT_FOUND);
     expect(headers).toMatchObject({ 'content-language': 'es', vary: 'Origin, Accept-Language' });
   });
 
-  test('stays English for operators, whose pages are', async () => {
+  test('stays English for operators, because their pages are', async () => {
     const app = await build();
     const { headers, body } = await app.send({
       path: '/api/operator/overview',
@@ -55,7 +55,7 @@ describe('The userMessage of an error', () => {
     expect(headers['content-language']).toBe('en');
   });
 
-  test('is not thought of where nothing is refused', async () => {
+  test('is not chosen if nothing is refused', async () => {
     const app = await build();
     const id = await app.open(await app.key());
     const { status, headers } = await heartbeat(app, id, 'de');

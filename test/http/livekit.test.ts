@@ -118,7 +118,7 @@ async function look(): Promise<void> {
 }
 
 describe('A token for LiveKit', () => {
-  test('joins the room of its session and does nothing else, for as long as a client secret lives', async () => {
+  test('lets its holder join the session’s room and nothing else, for as long as a client secret is valid', async () => {
     const reply = await ask();
     expect(reply).toMatchObject({ status: 201, body: { server_url: server.settings.LIVEKIT_URL } });
     expect(Object.keys(reply.body)).toEqual(['server_url', 'participant_token']);
@@ -135,7 +135,7 @@ describe('A token for LiveKit', () => {
     });
   });
 
-  test('never lives longer than its session may, nor than six hours', async () => {
+  test('is never valid for longer than its session may last, nor for more than six hours', async () => {
     const mint = (clientSecretTtlSec: number, maxDurationSec: number) =>
       provider({ clientSecretTtlSec }).mint({
         maxDurationSec,
@@ -150,7 +150,7 @@ describe('A token for LiveKit', () => {
     expect((await mint(86_400, 86_400)).expiresAtSec).toBe(now + 6 * 3600);
   });
 
-  test('is of a room that tells nothing of the session, another one each time', async () => {
+  test('names a room that reveals nothing about the session, a new one each time', async () => {
     const [one, two] = [await open(), await open()];
     expect(one.room).not.toBe(two.room);
     expect(one.identity).not.toBe(two.identity);
@@ -159,14 +159,14 @@ describe('A token for LiveKit', () => {
     for (const part of one.sessionId.split(':').slice(1)) expect(payload).not.toContain(part);
   });
 
-  test('is what a session of the usual create has as its client secret', async () => {
+  test('is the client secret in the reply to an ordinary create', async () => {
     const { body } = await app.create(key);
     const { value } = body['client_secret'] as { readonly value: string };
     expect(body).toMatchObject({ call: { mode: 'direct', url: null } });
     expect((await claimsOf(value)).sub).toBe(body['id']);
   });
 
-  test('sends the agent that is asked for by LiveKit’s name, and no other than the key allows', async () => {
+  test('dispatches the requested agent by LiveKit’s name for it, if the key allows it', async () => {
     const named = (agent_name: string) => ask({ room_config: { agents: [{ agent_name }] } });
     expect((await named('clerk')).status).toBe(201);
     expect(await named('stranger')).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
@@ -195,7 +195,7 @@ describe('A token for LiveKit', () => {
     expect(server.rooms.size).toBe(0);
   });
 
-  test('says who the visitor is where a back end asks, or the key lets its pages say so', async () => {
+  test('names the visitor if a back end asks for it, or the key lets its pages say so', async () => {
     const body = { participant_name: 'Ada', participant_metadata: '{}', participant_attributes: { plan: 'gold' } };
     const said = { name: 'Ada', metadata: '{}', attributes: { plan: 'gold' } };
     const token = SERVICE.slice('Bearer '.length);
@@ -210,7 +210,7 @@ describe('A token for LiveKit', () => {
     expect(await claimsOf(tokenOf(await ask(body, { bearer: open.key, origin: open.origin })))).toMatchObject(said);
   });
 
-  test('is refused as every create is: a foreign page, an unknown key, too many at once', async () => {
+  test('is refused as any create is: to a foreign page, for an unknown key, and for too many at once', async () => {
     expect(errorOf(await ask({}, { origin: 'https://evil.example' }))).toEqual({
       status: 403,
       code: 'ORIGIN_MISMATCH',
@@ -222,7 +222,7 @@ describe('A token for LiveKit', () => {
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 429, 429]);
   });
 
-  test('is not had where the provider has no rooms', async () => {
+  test('is not available if the provider has no rooms', async () => {
     const other = await build();
     const reply = await other.post('/v1/livekit/token', {}, { authorization: `Bearer ${key.key}`, origin: key.origin });
     expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining('UPSTREAM_PROVIDER=livekit') } });
@@ -242,7 +242,7 @@ describe('A token for LiveKit', () => {
 const SERVICE = service.authorization;
 
 describe('LiveKit’s own TokenSource', () => {
-  test('gets it from the door, as a page with a widget key', async () => {
+  test('gets a token from our endpoint, as a page with a widget key', async () => {
     vi.useRealTimers();
     const sent: unknown[] = [];
     vi.stubGlobal('fetch', async (_url: string, init: RequestInit & { readonly body: string }) => {
@@ -275,7 +275,7 @@ describe('LiveKit’s own TokenSource', () => {
 });
 
 describe('A session in a room', () => {
-  test('begins its minutes when the visitor has joined, and not when an agent has', async () => {
+  test('starts counting minutes when the visitor joins, not when an agent does', async () => {
     const joined = await open();
     await pass(20 * SECOND);
     await told('room_started', joined);
@@ -285,7 +285,7 @@ describe('A session in a room', () => {
     expect(await callOf(joined)).toMatchObject({ state: 'open', openedAtMs: app.clock.now() });
   });
 
-  test('lives by that word, without a heartbeat, as long as any session', async () => {
+  test('stays alive on that word, without heartbeats, as long as any session', async () => {
     const joined = await join();
     await pass(14 * MINUTE, 10 * SECOND);
     expect(await sessionOf(joined)).toMatchObject({ endReason: null });
@@ -295,7 +295,7 @@ describe('A session in a room', () => {
     expect(server.rooms.size).toBe(0);
   });
 
-  test('counts its minutes, at the price of a minute', async () => {
+  test('is charged its minutes at the price of a minute', async () => {
     const waiting = await open();
     await pass(MINUTE, 10 * SECOND);
     expect(await app.service.stores.ledger.metersOf([waiting.room])).toEqual([]);
@@ -310,7 +310,7 @@ describe('A session in a room', () => {
     expect(meter).toMatchObject({ basis: 'clock', microDollars: 2 * MINUTE_COSTS });
   });
 
-  test('ends when its minutes have used up what the day allows', async () => {
+  test('ends when its minutes have used up the day’s quota', async () => {
     key = await app.key({ tenantId: shop, agents: ['support'], limits: { dailyDollars: 0.1 } });
     const joined = await join();
     await pass(90 * SECOND, 5 * SECOND);
@@ -356,7 +356,7 @@ describe('A session in a room', () => {
     expect(await sessionOf(joined)).toMatchObject({ endReason: null });
   });
 
-  test('has its room deleted when an operator ends it, at once and by whoever', async () => {
+  test('has its room deleted at once when an operator ends it', async () => {
     const joined = await join();
     await app.post(`/api/operator/sessions/${encodeURIComponent(joined.sessionId)}/end`, { reason: 'abuse' }, service);
     await look();
@@ -364,7 +364,7 @@ describe('A session in a room', () => {
     expect(await sessionOf(joined)).toMatchObject({ endReason: 'closed_by_operator' });
   });
 
-  test('has it deleted once LiveKit is back, however often that is tried', async () => {
+  test('has its room deleted once LiveKit is back, however many tries that takes', async () => {
     const joined = await join();
     server.isAway = true;
     await app.sessions.end(joined.sessionId, 'closed_by_client', app.clock.now());
@@ -375,7 +375,7 @@ describe('A session in a room', () => {
     expect(server.rooms.size).toBe(0);
   });
 
-  test('is the same whichever node LiveKit tells, and whichever holds its call', async () => {
+  test('works alike whichever node LiveKit tells, and whichever holds its call', async () => {
     const other = await build({ brokered: provider(), live: app.live, clock: app.clock });
     const joined = await open();
     await server.join(joined.token);
@@ -404,7 +404,7 @@ describe('A session in a room', () => {
     expect(server.rooms.size).toBe(0);
   });
 
-  test('takes what its agent reports, by the name of the room and a service token', async () => {
+  test('accepts its agent’s usage reports, by the name of the room and with a service token', async () => {
     const joined = await join();
     const report = (headers: Record<string, string>) =>
       app.post('/api/auth/usage', { call: joined.room, tokens: 1200, dollars: 0.02 }, headers);
@@ -416,7 +416,7 @@ describe('A session in a room', () => {
 });
 
 describe('A token that outlives its session', () => {
-  test('opens the room for a minute at most, without any webhook, until it is over, and LiveKit’s own with it', async () => {
+  test('opens the room for a minute at most, without any webhook, until the token has expired', async () => {
     const joined = await join();
     let token = await server.refreshed(joined.token);
     await app.sessions.end(joined.sessionId, 'closed_by_operator', app.clock.now());
@@ -434,7 +434,7 @@ describe('A token that outlives its session', () => {
     await expect(server.join(token)).rejects.toThrow(/exp/);
   });
 
-  test('opens it for no longer than a webhook takes', async () => {
+  test('opens the room for no longer than a webhook takes', async () => {
     const joined = await join();
     await app.sessions.end(joined.sessionId, 'closed_by_operator', app.clock.now());
     await pass(30 * SECOND, SECOND);
@@ -451,7 +451,7 @@ describe('A token that outlives its session', () => {
     expect(server.rooms.size).toBe(0);
   });
 
-  test('counts no minute after its end', async () => {
+  test('adds no minutes after the session’s end', async () => {
     const joined = await join();
     await pass(MINUTE, 10 * SECOND);
     await app.sessions.end(joined.sessionId, 'closed_by_operator', app.clock.now());
@@ -462,7 +462,7 @@ describe('A token that outlives its session', () => {
     expect(meter).toMatchObject({ basis: 'clock', microDollars: MINUTE_COSTS });
   });
 
-  test('of a session that nobody joined is over with it, and is not hung up as late', async () => {
+  test('of a session that nobody joined expires with it, which does not count as a late hang-up', async () => {
     const joined = await open();
     await app.sessions.end(joined.sessionId, 'closed_by_operator', app.clock.now());
     await pass(MINUTE, SECOND);
@@ -482,7 +482,7 @@ describe('A webhook', () => {
     expect(await tell(webhook)).toMatchObject({ status: 200, body: { ok: true } });
   });
 
-  test('that nobody of LiveKit’s signed is refused, and changes nothing', async () => {
+  test('that LiveKit did not sign is refused, and changes nothing', async () => {
     const joined = await join();
     const event = { event: 'room_finished', room: { name: joined.room } };
     const good = await webhookOf(event);
@@ -513,7 +513,7 @@ describe('A webhook', () => {
     expect(await sessionOf(joined)).toMatchObject({ endReason: null });
   });
 
-  test('that comes again, late or in the wrong order changes nothing', async () => {
+  test('that comes twice, late or in the wrong order changes nothing', async () => {
     const joined = await open();
     const [is, left] = [
       await webhookOf({
@@ -535,7 +535,7 @@ describe('A webhook', () => {
     expect(await callOf(joined)).toMatchObject({ state: 'closing' });
   });
 
-  test('of a room that is none of ours, or of no room, is heard and forgotten', async () => {
+  test('about a foreign room, or about no room, is accepted and ignored', async () => {
     const joined = await join();
     const rooms = ['lobby', 'call_\u0000', 'call_\ud800'].map((name) => ({ event: 'room_finished', room: { name } }));
     for (const event of [...rooms, { event: 'egress_ended' }, {}])
@@ -544,7 +544,7 @@ describe('A webhook', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('may be signed with any of the keys, while they are rotated', async () => {
+  test('may be signed with any of the keys during a rotation', async () => {
     const [fresh, freshSecret] = ['APIfresh', 'the-next-secret-of-livekit-of-the-tests-1'];
     const both = { liveKitApiKeys: [fresh, API_KEY], liveKitApiSecrets: [freshSecret, API_SECRET] };
     const rotating = provider(both);
@@ -562,7 +562,7 @@ describe('A webhook', () => {
 describe('LiveKit’s RoomService', () => {
   const never = (): AbortSignal => new AbortController().signal;
 
-  test('deletes what it has, says of the rest that it is not there, and is no door that is missing', async () => {
+  test('deletes existing rooms, reports others as not found, and is told from a missing endpoint', async () => {
     server.rooms.set('call_one', { name: 'call_one', agents: [], identities: new Set() });
     expect(await provider().isKnown('call_one', never())).toBe(true);
     expect(await provider().hangUp('call_one', never())).toBe('asked');
@@ -574,7 +574,7 @@ describe('LiveKit’s RoomService', () => {
     });
   });
 
-  test('takes no word of who has another secret, and the fault tells neither key nor secret', async () => {
+  test('refuses another secret, and the fault contains neither key nor secret', async () => {
     const stranger = provider({ liveKitApiSecrets: ['a-wrong-secret-that-is-long-enough-for-it'] });
     const fault: unknown = await stranger.hangUp('call_one', never()).catch((error: unknown) => error);
     expect(fault).toMatchObject({ kind: 'refused', facts: { status: 401, code: 'unauthenticated' } });

@@ -28,7 +28,7 @@ const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).p
 const pairOf = (setCookie: string | undefined): string => setCookie?.split(';', 1)[0] ?? '';
 
 describe('Sending a code', () => {
-  test('tells when it expires and nothing else', async () => {
+  test('returns when it expires, and nothing else', async () => {
     const { status, body, headers } = await send(somebody());
     expect(status).toBe(200);
     expect(body).toEqual({ ok: true, message: expect.any(String), expiresIn: 600 });
@@ -42,7 +42,7 @@ describe('Sending a code', () => {
     expect(app.outbox.list().map(({ to }) => to)).not.toContain('stranger@example.org');
   });
 
-  test('is refused from the fourth time in an hour, with the time to wait, and the live code goes on to work', async () => {
+  test('is refused from the fourth time in an hour, with the time to wait, and the live code stays valid', async () => {
     const email = somebody();
     app.clock.set(NOON + 10 * MINUTE);
     for (let n = 0; n < 3; n += 1) expect((await send(email)).status).toBe(200);
@@ -63,7 +63,7 @@ describe('The device cookie', () => {
     return reply.cookies[1] ?? '';
   }
 
-  test('comes with a login, for the addresses of codes alone', async () => {
+  test('is set by a login, for the paths of login codes only', async () => {
     const email = somebody();
     expect(await logIn(email)).toMatch(
       /^tenant_device_[0-9a-f]{16}=[\w-]+\.\d+\.[\w-]{43}; Path=\/api\/auth\/otp; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
@@ -72,7 +72,7 @@ describe('The device cookie', () => {
     expect(await logIn(email)).toMatch(/; Secure$/);
   });
 
-  test('gives its browser codes that strangers cannot use up, for its own address alone', async () => {
+  test('gives its browser codes that strangers cannot use up, for its own e-mail address only', async () => {
     const [email, other] = [somebody(), somebody()];
     const cookie = pairOf(await logIn(email));
     const forged = cookie.replace(/\.\d+\./, '.9999999999999.');
@@ -88,14 +88,14 @@ describe('The device cookie', () => {
     expect(await ask(email, cookie)).toBe(429);
   });
 
-  test('stays after a logout', async () => {
+  test('survives a logout', async () => {
     const reply = await app.post('/api/auth/logout', {}, { origin: CONSOLE });
     expect(reply.cookies).toEqual([expect.stringMatching(/^tenant_session=;/)]);
   });
 });
 
 describe('Verifying a code', () => {
-  test('spends it on a login that is there, at whatever question the database fails', async () => {
+  test('spends the code only on a login that exists, whichever query fails', async () => {
     const tries: number[] = [];
     const repeats: number[] = [];
     while (tries.at(-1) !== 200) {
@@ -110,7 +110,7 @@ describe('Verifying a code', () => {
     expect(repeats).toEqual([...tries.slice(1).map(() => 200), 401]);
   });
 
-  test('logs in also when the login before cannot be ended', async () => {
+  test('logs in even if the former login cannot be ended', async () => {
     const email = somebody();
     const cookie = await app.login(email);
     await send(email);
@@ -134,7 +134,7 @@ describe('Verifying a code', () => {
     expect((await session(pairOf(headers['set-cookie']))).body).toEqual({ ok: true, ...(body['session'] as object) });
   });
 
-  test('sets a cookie that is Secure where the service is reached by https', async () => {
+  test('sets a Secure cookie if the service is reached by https', async () => {
     app = await build({ env: { PUBLIC_URL: 'https://voice.example' } });
     const email = somebody();
     await send(email);
@@ -164,7 +164,7 @@ describe('Verifying a code', () => {
     for (const { headers } of replies) expect(headers['set-cookie']).toBeUndefined();
   });
 
-  test('works once, also when many try at once', async () => {
+  test('works once, even when many try at once', async () => {
     const email = somebody();
     await send(email);
     const code = codeFor(email);
@@ -185,14 +185,14 @@ describe('Verifying a code', () => {
 
 describe('The session check', () => {
   test.each(['', 'tenant_session=', 'tenant_session=x.y.z', 'other=1', 'tenant_session=a; tenant_session=b'])(
-    'with the cookie "%s" is the one 401 without a code',
+    'with the cookie "%s" is a 401, the only one without a code',
     async (cookie) => {
       const { status, body } = await session(cookie);
       expect([status, body]).toEqual([401, { ok: false, error: expect.any(String) }]);
     },
   );
 
-  test('goes on as long as somebody is active, and ends a day after', async () => {
+  test('keeps a login valid while the user is active, and until a day after', async () => {
     const cookie = await app.login(somebody());
     app.clock.advance(MINUTE - 1);
     expect((await session(cookie)).headers['set-cookie']).toBeUndefined();
@@ -218,14 +218,14 @@ describe('Logging out', () => {
     expect((await elsewhere.get('/api/auth/session', { cookie })).status).toBe(401);
   });
 
-  test('works without a login, without a body and with a strange one', async () => {
+  test('works without a login, without a body and with an invalid one', async () => {
     for (const request of [{}, { body: '{' }, { body: '[]', headers: { 'content-type': 'text/plain' } }]) {
       const reply = await app.send({ method: 'POST', path: '/api/auth/logout', ...request });
       expect([reply.status, reply.headers['set-cookie']?.startsWith('tenant_session=;')]).toEqual([200, true]);
     }
   });
 
-  test('is not claimed when the database could not be told', async () => {
+  test('is not reported as done if the database could not be told', async () => {
     const cookie = await app.login(somebody());
     await session(cookie);
     database().isAway = true;

@@ -32,7 +32,7 @@ const beat = (id: string): Promise<Reply> => app.post('/api/realtime/heartbeat',
 const endsAtOf = ({ body }: Reply): unknown => (body['session'] as Record<string, unknown>)['endsAt'];
 
 describe('The session of a new visitor', () => {
-  test('ends after its seconds, and says until then when that is', async () => {
+  test('ends after the seconds that the key sets, and until then says when', async () => {
     const created = await app.create(key);
     const id = idOf(created);
     expect(created.body['limits']).toEqual({ maxMinutes: 15, maxIdleSec: 300, newVisitorSeconds: 60 });
@@ -52,7 +52,7 @@ describe('The session of a new visitor', () => {
     expect(body['limits']).toMatchObject({ newVisitorSeconds: { value: 60, setBy: 'limits.newVisitorSeconds' } });
   });
 
-  test('goes on as any other once words were heard, and tells so', async () => {
+  test('goes on like any other once the visitor has spoken, and says so', async () => {
     const id = idOf(await app.create(key));
     app.clock.advance(59 * SECOND);
     await app.sessions.noteSpoke(id, app.clock.now());
@@ -75,7 +75,7 @@ describe('The session of a new visitor', () => {
     expect(body['limits']).not.toHaveProperty('newVisitorSeconds');
   });
 
-  test('is on another page what it was: words that were heard before are heard', async () => {
+  test('stays what it is on the next page: a visitor who has spoken need not speak again', async () => {
     const first = await app.create(key);
     const tokenOf = async (): Promise<string> => {
       const page = new ChannelClient(app);
@@ -89,7 +89,7 @@ describe('The session of a new visitor', () => {
     expect([heard.status, secondsOf(heard)]).toEqual([200, undefined]);
   });
 
-  test('is among those that end soon, before others that began earlier', async () => {
+  test('is listed among those that end soon, before others that started earlier', async () => {
     const ending = async () => {
       const { body } = await app.get(
         `/api/operator/sessions?endingWithinSec=100&sort=deadline&keyId=${key.id}&tenantId=acme`,
@@ -121,12 +121,12 @@ describe('The session of a new visitor', () => {
   });
 });
 
-describe('Whose sessions are those of new visitors', () => {
-  test('is every caller of the key, also one that names an address, which a script can invent', async () => {
+describe('A new visitor', () => {
+  test('is every caller of the key, even one who names an e-mail address, because a script can invent one', async () => {
     expect(secondsOf(await app.create(key, { email: somebody() }))).toBe(60);
   });
 
-  test('is not whom a back end names, and is whom a back end does not name', async () => {
+  test('is not a user whom a back end names, but is one whom it does not name', async () => {
     expect(secondsOf(await app.create(key, { email: somebody() }, service))).toBeUndefined();
     expect(secondsOf(await app.create(key, {}, service))).toBe(60);
     const headers = {
@@ -142,21 +142,21 @@ describe('Whose sessions are those of new visitors', () => {
     ]);
   });
 
-  test('is no console user, and nobody of a key without the limit', async () => {
+  test('is never a console user, nor a visitor of a key without the limit', async () => {
     const boss = await app.as(somebody());
     const console = await app.post('/api/session', { tenantId: 'acme' }, boss);
     expect([console.status, secondsOf(console)]).toEqual([200, undefined]);
     expect(secondsOf(await app.create(await app.key()))).toBeUndefined();
   });
 
-  test('is nobody whose calls are not heard', async () => {
+  test('is nobody if calls are not heard', async () => {
     const direct = await app.key({ limits: key.limits, call: 'direct' });
     expect(secondsOf(await app.create(direct))).toBeUndefined();
     app = await build({ provider: heardProvider('clock'), env: brokered });
     expect(secondsOf(await app.create(await app.key({ limits: key.limits })))).toBeUndefined();
   });
 
-  test('is not who has solved a challenge for it', async () => {
+  test('is not a visitor who has solved a challenge for the create', async () => {
     const verify = await SiteverifyServer.start('turnstile');
     app = await build({
       provider: heardProvider(),
@@ -183,7 +183,7 @@ describe('Whose sessions are those of new visitors', () => {
 });
 
 describe('The sockets of a new visitor’s session', () => {
-  test('are told when it ends, are warned that it is quiet, and hear at once and once that it goes on', async () => {
+  test('are told when it ends, are warned of the silence, and are told once, at once, that it goes on', async () => {
     const id = idOf(await app.create(key));
     const endsAt = new Date(app.clock.now() + MINUTE).toISOString();
     const page = new ChannelClient(app);
@@ -208,7 +208,7 @@ describe('The sockets of a new visitor’s session', () => {
     expect(JSON.stringify(page.heard())).not.toMatch(/endsAt|warning|ended/);
   });
 
-  test('hear nothing of words where none were due', async () => {
+  test('are told nothing when the visitor of another session speaks', async () => {
     const id = await app.open(await app.key());
     const page = attached(app, id);
     await app.sessions.noteSpoke(id, app.clock.now());

@@ -41,7 +41,7 @@ beforeEach(async () => {
 const unknown = { status: 401, code: 'AUTH_REQUIRED' };
 
 describe('The offer of a brokered session', () => {
-  test('is answered with the answer of the provider, and the call named as we name it', async () => {
+  test('gets the provider’s answer, and our own name for the call', async () => {
     const reply = await exchange(app, opened);
     expect(reply).toMatchObject({ status: 201, text: ANSWER });
     expect(reply.headers).toMatchObject({
@@ -80,7 +80,7 @@ describe('The offer of a brokered session', () => {
     });
   });
 
-  test('may come with the headers of the provider’s SDK, whose reply a page may read', async () => {
+  test('may have the headers of the provider’s SDK, and a page may read the reply', async () => {
     const preflight = await app.send({
       method: 'OPTIONS',
       path: '/api/realtime/calls',
@@ -100,7 +100,7 @@ describe('The offer of a brokered session', () => {
     expect(headers['access-control-expose-headers']?.split(', ')).toContain('Location');
   });
 
-  test('comes from the console without an Origin, or with the console’s', async () => {
+  test('may come from the console without an Origin, or with the console’s', async () => {
     const cookie = await app.login(somebody());
     for (const headers of [{}, { origin: CONSOLE }] as readonly Record<string, string>[]) {
       const created = await app.post('/api/session', { tenantId: 'acme' }, { cookie, origin: CONSOLE });
@@ -120,7 +120,7 @@ describe('The offer of a brokered session', () => {
     }
   });
 
-  test('is logged by the names of session and call, without ticket, provider’s name or SDP', async () => {
+  test('is logged with the refs of session and call, without the ticket, the provider’s call id or SDP', async () => {
     await exchange(app, opened);
     await exchange(app, opened);
     await exchange(app, { ...opened, ticket: `${opened.ticket}x` }, { offer: 'v=0\r\nprivate' });
@@ -133,7 +133,7 @@ describe('The offer of a brokered session', () => {
 });
 
 describe('A ticket', () => {
-  test('opens one call: the second try is as if it had never been', async () => {
+  test('opens one call: a second try is answered as if the ticket never existed', async () => {
     const never = await exchange(app, { ...opened, ticket: `ek_sb_${'A'.repeat(43)}` });
     expect((await exchange(app, opened)).status).toBe(201);
     const again = await exchange(app, opened);
@@ -142,7 +142,7 @@ describe('A ticket', () => {
     expect(open).toHaveBeenCalledTimes(1);
   });
 
-  test('opens one call of ten that are asked for at once', async () => {
+  test('opens one call when ten are requested at once', async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => exchange(app, opened)));
     const statuses = replies.map(({ status }) => status).toSorted((one, other) => one - other);
     expect(statuses).toEqual([201, ...Array.from({ length: 9 }, () => 401)]);
@@ -171,19 +171,19 @@ describe('A ticket', () => {
     expect(open).not.toHaveBeenCalled();
   });
 
-  test('of a session that was never opened opens nothing', async () => {
+  test('of a session that was never opened opens no call', async () => {
     const { value } = await app.service.tickets.issue(`s:${'0'.repeat(32)}:${'A'.repeat(22)}`, app.clock.now());
     expect(errorOf(await exchange(app, { ...opened, ticket: value }))).toEqual(unknown);
   });
 
-  test('is in the database as a hash', async () => {
+  test('is stored only as a hash', async () => {
     const rows = await database().run((sql) => sql`select * from call_ticket`);
     expect(JSON.stringify(rows)).toContain(opened.id);
     expect(JSON.stringify(rows)).not.toContain(opened.ticket.slice(6));
   });
 });
 
-describe('What a caller can mend does not cost it the ticket', () => {
+describe('What a caller can correct does not cost the ticket', () => {
   const mistakes: readonly (readonly [string, Parameters<typeof exchange>[2], number, Code])[] = [
     ['an offer that is none', { offer: 'offer' }, 400, 'INVALID_REQUEST'],
     ['an offer with a video', { offer: `${OFFER}m=video 0 UDP/TLS/RTP/SAVPF 96\r\n` }, 400, 'INVALID_REQUEST'],
@@ -223,7 +223,7 @@ describe('What a caller can mend does not cost it the ticket', () => {
     expect((await lax.send(request)).status).toBe(201);
   });
 
-  test('a data channel where the agent has none', async () => {
+  test('a data channel if the agent has none', async () => {
     await app.service.stores.tenants.merge([
       { id: 'quiet', name: 'Quiet', admins: null, keys: [], agents: [{ id: 'quiet', dataChannel: 'none' }] },
     ]);
@@ -250,7 +250,7 @@ describe('The offer of a session that is over', () => {
   test.each([
     ['15 minutes and a moment', 15 * MINUTE + 1, 'duration_exceeded', 5],
     ['the longest silence', 301 * SECOND, 'idle_exceeded', 0],
-  ])('by the clock is refused before anybody has ended it: after %s', async (_what, ms, reason, beats) => {
+  ])('by the clock is refused even before the end has been noticed: after %s', async (_what, ms, reason, beats) => {
     const { value } = await app.service.tickets.issue(opened.id, app.clock.now() + ms);
     for (let beat = 0; beat < beats; beat += 1) {
       await app.post('/api/realtime/heartbeat', { sm_session_id: opened.id });
@@ -261,7 +261,7 @@ describe('The offer of a session that is over', () => {
     expect(await exchange(app, { ...opened, ticket: value })).toMatchObject(over(reason));
   });
 
-  test('because its key was just revoked is refused before its end is saved', async () => {
+  test('because its key was just revoked is refused even before its end is saved', async () => {
     const ending = vi.spyOn(app.sessions, 'endKey').mockResolvedValue(undefined);
     await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
@@ -269,7 +269,7 @@ describe('The offer of a session that is over', () => {
     ending.mockRestore();
   });
 
-  test('because the day is used up is refused, and the session of a caller below is not', async () => {
+  test('because the day is used up is refused, unlike that of a caller below the ceiling', async () => {
     const narrow = await app.key({ limits: { dailyTokens: 10 } });
     const spent = await openBrokered(app, narrow, { email: 'spent@example.com' });
     const other = await openBrokered(app, narrow, { email: 'other@example.com' });
@@ -300,7 +300,7 @@ describe('The login of a console user', () => {
     return { code: reply.body['code'], isCleared: reply.headers['set-cookie']?.includes('Max-Age=0') ?? false };
   }
 
-  test('is destroyed by an offer after the day is used up', async () => {
+  test('is destroyed by an offer once the day is used up', async () => {
     const report = async (tokens: number): Promise<{ readonly dailyTokenLimit: number }> => {
       const body = { email, tokens, dollars: 0 };
       const reply = await app.post('/api/auth/usage', body, { authorization: `Bearer ${SERVICE_TOKEN}` });
@@ -318,13 +318,13 @@ describe('The login of a console user', () => {
     expect(await isLoggedIn()).toBe(false);
   });
 
-  test('is destroyed when the violation is found while the call is opened', async () => {
+  test('is destroyed if the violation is found while the call is being opened', async () => {
     open.mockResolvedValueOnce(endedRefusal('duration_exceeded', 15));
     expect(await refused(mine)).toEqual({ code: 'SESSION_DURATION_EXCEEDED', isCleared: true });
     expect(await isLoggedIn()).toBe(false);
   });
 
-  test('stays when its session ended otherwise, or the offer is wrong', async () => {
+  test('stays valid if its session ended otherwise, or the offer is wrong', async () => {
     const reply = await exchange(app, mine, { headers: { cookie }, offer: 'none' });
     expect(reply.headers['set-cookie'] ?? '').not.toContain('Max-Age=0');
     await app.sessions.end(mine.id, 'closed_by_client', app.clock.now());
@@ -332,7 +332,7 @@ describe('The login of a console user', () => {
     expect(await isLoggedIn()).toBe(true);
   });
 
-  test('stays when an older login opened the session', async () => {
+  test('stays valid if an older login opened the session', async () => {
     await app.sessions.end(mine.id, 'quota_exceeded', app.clock.now());
     cookie = await app.login(email);
     expect(await refused(mine)).toEqual({ code: 'SESSION_DURATION_EXCEEDED', isCleared: false });
@@ -347,26 +347,26 @@ describe('A call that is not opened', () => {
     ['UPSTREAM_ERROR', 502],
     ['UPSTREAM_TIMEOUT', 504],
     ['SESSION_DURATION_EXCEEDED', 403],
-  ] as const)('is told as %s, and has cost the ticket', async (code, status) => {
+  ] as const)('is reported as %s, and costs the ticket', async (code, status) => {
     open.mockResolvedValueOnce(new Refusal(code, 'no'));
     expect(errorOf(await exchange(app, opened))).toEqual({ status, code });
     expect(errorOf(await exchange(app, opened))).toEqual(unknown);
     expect(open).toHaveBeenCalledTimes(1);
   });
 
-  test('because the database is away is told so', async () => {
+  test('because the database is away is reported as such', async () => {
     open.mockRejectedValueOnce(new Unavailable('database', new Error('gone')));
     expect(errorOf(await exchange(app, opened))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
   });
 
-  test('while the database is away costs nothing', async () => {
+  test('while the database is away does not cost the ticket', async () => {
     database().isAway = true;
     expect(errorOf(await exchange(app, opened))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     database().isAway = false;
     expect((await exchange(app, opened)).status).toBe(201);
   });
 
-  test('hears that its caller has hung up', async () => {
+  test('is aborted when its caller hangs up', async () => {
     const caller = new AbortController();
     open.mockImplementationOnce(async ({ signal }) => {
       caller.abort();
@@ -375,7 +375,7 @@ describe('A call that is not opened', () => {
     expect(errorOf(await exchange(app, opened, { signal: caller.signal })).code).toBe('UPSTREAM_TIMEOUT');
   });
 
-  test('of a provider that brokers no more is told as a fault of the provider', async () => {
+  test('because the provider no longer brokers is reported as a fault of the provider', async () => {
     const direct = await build({ provider: new FakeProvider(), live: app.live, clock: app.clock });
     expect(errorOf(await exchange(direct, opened))).toEqual({ status: 502, code: 'UPSTREAM_ERROR' });
   });

@@ -581,7 +581,7 @@ describe('The API description', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
   });
 
-  test('knows every field of a body that an operator sends, so that none is left out by mistake', () => {
+  test('lists every field of a body that an operator sends, so that none is ignored by mistake', () => {
     const bodies = operationsOf(document)
       .filter(({ method, path }) => method === 'POST' && path.startsWith('/api/operator/'))
       .map(({ path, requestBody }) => ({ path, objects: objectsOf(requestBody?.content['application/json']?.schema) }));
@@ -605,7 +605,7 @@ describe('The API description', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
-  test('shows that a report over the ceiling was counted, and a create over it was not', () => {
+  test('says that a report over the ceiling was counted, and that a create over it was not', () => {
     const exampleOf = (path: string): unknown =>
       document.paths[path]?.['post']?.responses['429']?.content?.['application/json']?.examples?.[
         'DAILY_QUOTA_EXCEEDED'
@@ -617,7 +617,7 @@ describe('The API description', () => {
     expect(exampleOf('/api/session')).not.toHaveProperty('value.counted');
   });
 
-  test('is what the service answers, errors included, and every reply in it but a defect’s can be had', async () => {
+  test('describes what the service answers, including errors, and every reply in it can occur except that of a defect', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       await get(path);
       await send({ path, duplicates: ['origin'] });

@@ -39,7 +39,7 @@ async function look(): Promise<Overview> {
 }
 
 describe('The overview', () => {
-  test('tells what went on in the last minute, hour and day, each beside the one before', async () => {
+  test('shows activity of the last minute, hour and day, each beside the one before', async () => {
     app.clock.advance(3 * 24 * HOUR);
     const key = await app.key();
     const id = await app.open(key);
@@ -70,7 +70,7 @@ describe('The overview', () => {
     expect((await look()).endingSoon).toBeGreaterThan(before);
   });
 
-  test('counts the calls that are still to be hung up after ten seconds, and shows a tenant its own', async () => {
+  test('counts the calls that are still not hung up after ten seconds, and shows a tenant its own', async () => {
     const before = (await look()).lateHangups;
     const id = await app.open(await app.key({ tenantId: 'globex' }));
     const closingAtMs = app.clock.now();
@@ -85,7 +85,7 @@ describe('The overview', () => {
     expect(await of('nobody')).toBe(0);
   });
 
-  test('says who is to blame, by the numbers', async () => {
+  test('says by the numbers whether the service or the provider is at fault', async () => {
     app.clock.advance(3 * 24 * HOUR);
     await app.service.presence.beat();
     const key = await app.key({ limits: { sessionsPerMinute: 100 } });
@@ -103,7 +103,7 @@ describe('The overview', () => {
     expect(nodes).toHaveLength(1);
   });
 
-  test('is made once in two seconds', async () => {
+  test('is computed at most once every two seconds', async () => {
     const { status, text } = await app.get('/api/operator/overview', service);
     await app.open(await app.key());
     app.clock.advance(2 * SECOND - 1);
@@ -113,7 +113,7 @@ describe('The overview', () => {
     expect(status).toBe(200);
   });
 
-  test('judges without the database while that is away, and has its figures again when it is back', async () => {
+  test('judges without the database while that is away, and has its figures again once it is back', async () => {
     await app.service.presence.beat();
     database().isAway = true;
     await app.service.presence.beat();
@@ -147,7 +147,7 @@ describe('The overview', () => {
     });
   });
 
-  test('tells an admin of tenants nothing of the installation then either', async () => {
+  test('tells a tenant’s admin nothing about the installation then either', async () => {
     const cookie = await app.login('boss@globex.example');
     expect((await app.get('/api/operator/overview', { cookie })).status).toBe(200);
     app.clock.advance(2 * SECOND);
@@ -159,7 +159,7 @@ describe('The overview', () => {
   });
 });
 
-describe('How it went on', () => {
+describe('Activity over time', () => {
   interface Series {
     readonly seriesBy: string;
     readonly series: readonly { at: string; started: number; ended: number; refused: number }[];
@@ -174,7 +174,7 @@ describe('How it went on', () => {
   const sums = ({ series }: Series) =>
     (['started', 'ended', 'refused'] as const).map((what) => series.reduce((sum, each) => sum + each[what], 0));
 
-  test('is told by the minute or by the hour, also where nothing did, to each of what it may see', async () => {
+  test('is given by the minute or hour, including empty ones, to each caller for what they may see', async () => {
     // A time at which no other test has counted anything.
     app.clock.advance(100 * 24 * HOUR);
     const key = await app.key();
@@ -203,7 +203,7 @@ describe('How it went on', () => {
     expect(errorOf(await app.get('/api/operator/activity'))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
   });
 
-  test('is usual by the third day at the same time', async () => {
+  test('has a usual value from the third day at the same time', async () => {
     app.clock.advance(200 * 24 * HOUR + HOUR / 2);
     const key = await app.key();
     const usual = async () => ((await look()).activity.hour as { usual?: unknown }).usual;
@@ -232,7 +232,7 @@ describe('The list of processes', () => {
     ]);
   });
 
-  test('holds no secret', async () => {
+  test('contains no secret', async () => {
     await app.service.presence.beat();
     expect((await app.get('/api/operator/nodes', service)).text).not.toContain(SERVICE_TOKEN);
   });
@@ -251,7 +251,7 @@ describe('The changes', () => {
     return body as unknown as Changes;
   }
 
-  test('tell what moved, which processes started and what operators did', async () => {
+  test('show what rose or fell, which processes started and what operators did', async () => {
     app.clock.advance(9 * 24 * HOUR);
     const key = await app.key({ tenantId: 'globex' });
     for (let n = 0; n < 10; n += 1) await app.create(key, {}, { origin: 'https://evil.example' });

@@ -32,7 +32,7 @@ async function logIn(email: string, isRight = true): Promise<number> {
 }
 
 describe('Lifting an address', () => {
-  test('lets it log in where its domain has no wrong codes left, and is audited by its hash', async () => {
+  test('lets it log in although its domain has no wrong codes left, and is audited with its hash', async () => {
     const [email, other] = [somebody(), somebody()];
     expect([await logIn(other, false), await logIn(email), await logIn(other)]).toEqual([401, 401, 401]);
     const { status, body } = await lift({ email: ` ${email.toUpperCase()}`, reason: 'she called' });
@@ -59,7 +59,7 @@ describe('Lifting an address', () => {
     expect(errorOf(await lift(body))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
   });
 
-  test('is asked for where refusals and metrics say that a budget is spent, and no caller is told', async () => {
+  test('is needed when refusals and metrics show that a budget is spent, which no caller is told', async () => {
     const email = somebody();
     await logIn(email, false);
     const before = await app.post('/api/auth/otp/verify', { email, code: '000000' });

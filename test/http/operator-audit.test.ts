@@ -17,7 +17,7 @@ const audit = (query: string, headers: Record<string, string> = service): Promis
   app.get(`/api/operator/audit?${query}`, headers);
 
 describe('The audit tells operators', () => {
-  test('who did what, in which role, why, with which request, and what came of it', async () => {
+  test('who did what, in which role, why, with which request, and the result', async () => {
     const id = await app.open(await app.key());
     const ops = await app.as('ops@example.com');
     const first = await app.post(`${pathOf(id)}/end`, { reason: 'abuse' }, ops);
@@ -60,7 +60,7 @@ describe('The audit tells operators', () => {
     expect(ofSession).toHaveLength(2);
   });
 
-  test('who ended a session that was due to end by the clock: not they', async () => {
+  test('that an operator did not end a session that was due to end by the clock', async () => {
     const id = await app.open(await app.key());
     app.clock.advance(8000 * SECOND);
     expect((await app.post(`${pathOf(id)}/end`, {}, service)).body).toMatchObject({ alreadyEnded: true });
@@ -71,7 +71,7 @@ describe('The audit tells operators', () => {
     });
   });
 
-  test('by who, what and when, page by page, and nothing of an action that there is none of', async () => {
+  test('rows by actor, action and time, page by page, and none for an unknown action', async () => {
     const ops = await app.as('ops@example.com');
     const key = await app.key();
     const targets: string[] = [];
@@ -91,7 +91,7 @@ describe('The audit tells operators', () => {
     expect((await audit('action=session.look')).body['rows']).toEqual([]);
   });
 
-  test('of their own tenants, and viewers of all, with the addresses of others masked', async () => {
+  test('about their own tenants, and viewers about all, with the addresses of others masked', async () => {
     app.clock.advance(20_000 * SECOND);
     const from = new Date(app.clock.now()).toISOString();
     const ops = await app.as('ops@example.com');
@@ -121,7 +121,7 @@ describe('The audit tells operators', () => {
     expect(detail.text).not.toContain('ops@');
   });
 
-  test('all that one operator did, without the address in the URL, where they see the address', async () => {
+  test('everything that one operator did, without the address in the URL, if they may see the address', async () => {
     app.clock.advance(30_000 * SECOND);
     const from = new Date(app.clock.now()).toISOString();
     const [ops, vera] = [await app.as('ops@example.com'), await app.as('vera@example.com')];
@@ -142,7 +142,7 @@ describe('The audit tells operators', () => {
     expect(await read(`&actorRef=${refs.get('ops@example.com')}`, vera)).toEqual([]);
   });
 
-  test('nothing by an address of somebody else to whoever sees it masked, so that nobody can try addresses', async () => {
+  test('nothing for an address that they see masked, so that nobody can try addresses', async () => {
     const [ops, boss] = [await app.as('ops@example.com'), await app.as('boss@globex.example')];
     for (const headers of [ops, boss]) {
       const id = await app.open(await app.key({ tenantId: 'globex' }));
@@ -165,7 +165,7 @@ describe('The audit tells operators', () => {
     expect(reply.body['details']).toMatchObject([{ path: query.split('=')[0] }]);
   });
 
-  test('that a change failed, where the database went away in the midst of it', async () => {
+  test('that a change failed if the database went away during it', async () => {
     const id = await app.open(await app.key());
     // Finding the session by its id asks the database nothing: writing the row is the first question, and the only one answered.
     database().answersLeft = 1;
@@ -195,7 +195,7 @@ describe('The log tells of each act of an operator, once', () => {
       .map((line) => JSON.parse(line) as LoggedAct);
   const headOf = ({ actor, action, target }: LoggedAct) => [actor, action, target];
 
-  test('of keys, sessions, many sessions, logins and addresses alike', async () => {
+  test('on keys, sessions, many sessions, logins and addresses alike', async () => {
     const key = await app.key();
     const sessionId = await app.open(key);
     await app.post(`${pathOf(sessionId)}/end`, {}, service);
@@ -219,7 +219,7 @@ describe('The log tells of each act of an operator, once', () => {
     expect(logged[3]?.requestId).toBe(headers['x-request-id']);
   });
 
-  test('also of a key that may or may not be revoked, because the database went away in the midst of it', async () => {
+  test('even if a key may or may not be revoked because the database went away during it', async () => {
     const { id } = await app.key();
     const { stores } = app.service;
     const revoking = vi.spyOn(stores.tenants, 'revoke').mockRejectedValueOnce(new Unavailable('database'));

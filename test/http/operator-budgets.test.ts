@@ -39,7 +39,7 @@ const report = (id: string, dollars: number, tokens = 0): Promise<Reply> =>
 const endOf = async (id: string) => (await app.sessions.find(id))?.endReason;
 
 describe('A budget', () => {
-  test('of a tenant’s month is told of, ends what is open once it is used up, and opens nothing until it is raised', async () => {
+  test('for a tenant’s month warns, ends open sessions once it is used up, and refuses new ones until it is raised', async () => {
     const made = await make({ dollars: 10, warnAt: [50, 80] });
     expect(made).toMatchObject({
       status: 201,
@@ -78,7 +78,7 @@ describe('A budget', () => {
     ]);
   });
 
-  test('counts what its period has used before it was made, and acts on it at once', async () => {
+  test('counts usage of its period from before it was created, and acts on it at once', async () => {
     const key = await app.key();
     const id = await app.open(key);
     await report(id, 3);
@@ -88,7 +88,7 @@ describe('A budget', () => {
     expect((await look()).facts).toMatchObject([{ code: 'budget.exceeded', account: `key:acme:${key.id}` }]);
   });
 
-  test('that is lowered below what is used ends what is open', async () => {
+  test('that is lowered below the usage ends open sessions', async () => {
     const id = await app.open(await app.key());
     await make({ dollars: 10_000 });
     await report(id, 3);
@@ -97,7 +97,7 @@ describe('A budget', () => {
     await expect.poll(() => endOf(id)).toBe('quota_exceeded');
   });
 
-  test('of each user ends the sessions of that user alone, over several days', async () => {
+  test('for each user ends only that user’s sessions, over several days', async () => {
     await make({ of: 'user', dollars: 5, tokens: 1000, period: 'week' });
     const key = await app.key();
     const [email, another] = [somebody(), somebody()];
@@ -115,7 +115,7 @@ describe('A budget', () => {
     expect((await app.create(key, { email })).status).toBe(200);
   });
 
-  test('of a session ends that session alone', async () => {
+  test('for each session ends only that session', async () => {
     await make({ period: 'session', of: 'agent:support', dollars: 1 });
     const key = await app.key();
     const open = async (agentId: string) => app.open(key, { agentId });
@@ -128,7 +128,7 @@ describe('A budget', () => {
     expect(JSON.stringify(await look())).not.toContain(id);
   });
 
-  test('of an agent, and of the installation, bound what they count and nothing else', async () => {
+  test('for an agent or the installation limits what it counts and nothing else', async () => {
     await make({ of: 'agent:support', dollars: 1, period: 'day' });
     const key = await app.key();
     const [support, sales] = [await app.open(key, { agentId: 'support' }), await app.open(key, { agentId: 'sales' })];
@@ -143,7 +143,7 @@ describe('A budget', () => {
     expect(await endOf(sales)).toBe('quota_exceeded');
   });
 
-  test('that is used up, or soon will be, is told by the overview, and its share by a metric until it is deleted', async () => {
+  test('that is used up, or soon will be, appears in the overview, and its share in a metric until it is deleted', async () => {
     await make({ dollars: 10 });
     const id = await app.open(await app.key());
     const seen = async () => {
@@ -166,7 +166,7 @@ describe('A budget', () => {
     expect(await metric()).toBeUndefined();
   });
 
-  test('that only refuses lets live sessions go on, and one that only tells refuses nothing', async () => {
+  test('that only refuses lets live sessions go on, and one that only warns refuses nothing', async () => {
     await make({ then: 'refuse', dollars: 1 });
     const key = await app.key();
     const id = await app.open(key);
@@ -178,7 +178,7 @@ describe('A budget', () => {
     expect((await look()).facts[0]).toMatchObject({ code: 'budget.exceeded' });
   });
 
-  test('asks the database for nothing more with an entry where there is none, nor where it is of users and keys', async () => {
+  test('adds no query to an entry if there is none, or if it is for users and keys', async () => {
     const { budgetUse, budgetStates } = app.service.stores;
     const asked: string[] = [];
     for (const store of [budgetUse, budgetStates])
@@ -210,7 +210,7 @@ describe('A budget', () => {
 });
 
 describe('Budgets are changed', () => {
-  test('by whoever read the present version: of two at once one is refused, and nothing is lost', async () => {
+  test('only with the present version: of two changes at once one is refused, and nothing is lost', async () => {
     await make({ dollars: 10 });
     const both = await Promise.all([change({ version: 1, dollars: 20 }), change({ version: 1, dollars: 30 })]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -250,14 +250,14 @@ describe('Budgets are changed', () => {
     ['minutes', { minutes: 0.0000001 }],
     ['minutes', { minutes: '5' }],
     ['seconds', { seconds: 5 }],
-  ])('not to what cannot be: %s in %j is named', async (path, fields) => {
+  ])('but not to invalid values: %s in %j is named', async (path, fields) => {
     const refused = await make({ dollars: 10, ...fields });
     expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect((refused.body['details'] as { path: string }[]).map((one) => one.path)).toContain(path);
     expect((await look()).budgets).toEqual([]);
   });
 
-  test('in whom they mail to: some, nobody, or whoever is told by default, and who may not change it sees letters alone', async () => {
+  test('in whom they mail: some, nobody, or the default, and addresses are masked for those who may not change them', async () => {
     const tellOf = async (headers?: Headers) => (await look('', headers)).budgets[0]?.['tell'];
     await make({ dollars: 10, tell: ['Ann@example.com'] });
     expect(await tellOf()).toEqual(['ann@example.com']);
@@ -270,7 +270,7 @@ describe('Budgets are changed', () => {
     expect(await tellOf()).toBeNull();
   });
 
-  test('minutes are set, changed and taken away like dollars, but one limit stays', async () => {
+  test('and minutes are set, changed and removed like dollars, as long as one limit remains', async () => {
     expect((await make({ minutes: 0.5 })).body).toMatchObject({
       budget: { minutes: 0.5, dollars: null, tokens: null },
     });
@@ -282,7 +282,7 @@ describe('Budgets are changed', () => {
     expect(JSON.stringify(body)).not.toContain('"minutes":0');
   });
 
-  test('one id is made once, and a fifty-first is one too many', async () => {
+  test('and created, each id once and at most fifty', async () => {
     const both = await Promise.all([make({ dollars: 1 }), make({ dollars: 2 })]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
     for (let n = 1; n < 50; n += 1) await make({ id: `b${n}`, dollars: 1 });
@@ -296,7 +296,7 @@ describe('Budgets are changed', () => {
 });
 
 describe('Who may change budgets', () => {
-  test('an admin those that admins of the tenant made, and never what an operator made, nor the installation’s', async () => {
+  test('an admin changes those that the tenant’s admins created, and neither an operator’s nor the installation’s', async () => {
     const boss = await app.as('boss@globex.example');
     const globex = { tenantId: 'globex', dollars: 5 };
     await make({ ...globex, id: 'of-operator' });
@@ -331,7 +331,7 @@ describe('Who may change budgets', () => {
     expect(errorOf(await make({ dollars: 1, id: 'x' }, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
   });
 
-  test('nothing is changed by another site with somebody’s cookie', async () => {
+  test('another site changes nothing with a user’s cookie', async () => {
     await make({ dollars: 1 });
     const { cookie } = await app.as('ops@example.com');
     const foreign = { cookie: cookie ?? '', origin: 'https://evil.example' };
