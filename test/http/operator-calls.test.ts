@@ -32,7 +32,7 @@ async function insert(agentId: string, changes: Partial<CallRecord> = {}): Promi
 }
 
 describe('The list of calls', () => {
-  test('tells whose each call is and what is known of its hang-up, and names no whole session', async () => {
+  test('shows whose each call is and what is known about its hang-up, and contains no whole session id', async () => {
     const agentId = unique('agent');
     const call = await insert(agentId, { hangup: 'unconfirmed', hangupTries: 7 });
     const answer = await list(`agentId=${agentId}`);
@@ -55,7 +55,7 @@ describe('The list of calls', () => {
     expect(text).not.toContain(call.sessionId);
   });
 
-  test('is filtered and goes on page by page', async () => {
+  test('can be filtered and read page by page', async () => {
     const agentId = unique('agent');
     const [first, second] = [
       await insert(agentId, { createdAtMs: NOON }),
@@ -69,7 +69,7 @@ describe('The list of calls', () => {
     expect([refsOf(next), next.body['nextCursor']]).toEqual([[first.id], null]);
   });
 
-  test('shows the admin of a tenant nothing of another, whatever is asked for and with whose cursor', async () => {
+  test('shows a tenant’s admin nothing of another tenant, whatever the query or cursor', async () => {
     const agentId = unique('agent');
     const own = await insert(agentId, { createdAtMs: NOON - 1 });
     const call = await insert(agentId, { tenantId: 'acme' });
@@ -97,7 +97,7 @@ describe('The list of calls', () => {
     expect([status, body['code'], body['details']]).toMatchObject([400, 'INVALID_REQUEST', [{ path }]]);
   });
 
-  test('says of one call how many responses run, where that is known, and whether there are captions', async () => {
+  test('shows for a single call how many responses run, if that is known, and whether there are captions', async () => {
     const call = await insert(unique('agent'), { state: 'open', closedAtMs: null });
     const path = `/api/operator/calls/${call.id}`;
     expect((await app.get(path, service)).body).toMatchObject({ openResponses: null, captions: null });
@@ -112,7 +112,7 @@ describe('The list of calls', () => {
     [{}, true, false],
     [{ transcribe: {} }, false, false],
   ])(
-    'has captions where its session has %j and the provider writes down (%s): %s',
+    'shows captions for a session with %j and a provider that transcribes (%s): %s',
     (behaviour, converses, expected) => {
       const fake = new FakeBrokeredProvider();
       const provider = { name: fake.name, capabilities: { ...fake.capabilities, converses } };
@@ -122,7 +122,7 @@ describe('The list of calls', () => {
     },
   );
 
-  test('says of one call why it closed and how its hang-up stands, also where nobody asked', async () => {
+  test('shows for a single call why it closed and the state of its hang-up, even if nobody asked for it', async () => {
     const call = await insert(unique('agent'), { closeReason: 'remote', hangup: 'none', hangupTries: 0 });
     const { body } = await app.get(`/api/operator/calls/${call.id}`, service);
     expect(body['why']).toMatchObject({
@@ -138,7 +138,7 @@ describe('The list of calls', () => {
       'asked for in vain, 1 try. It is tried again at 2030-01-02 12:01:35 UTC; the provider may go on billing until 2030-01-02 13:00:00 UTC at the latest.',
     ],
     [{ hangup: 'asked', hangupTries: 2 }, 'begun by the provider, not yet confirmed, 2 tries.'],
-  ] as const)('says of one that is closing since when, and with %j: Hang-up: %s', async (changes, told) => {
+  ] as const)('shows for a closing call since when it is closing, and with %j: Hang-up: %s', async (changes, told) => {
     const call = await insert(unique('agent'), {
       state: 'closing',
       closeReason: 'session_ended',
@@ -156,7 +156,7 @@ describe('The list of calls', () => {
     });
   });
 
-  test('says of one call which tools of the server were called in it, and of the last that gave no answer why', async () => {
+  test('shows for a single call which tools of the server were called in it, and why the last one gave no answer', async () => {
     const call = await insert(unique('agent'));
     const { id: callId, sessionId, fence } = call;
     const asked = {

@@ -24,7 +24,7 @@ async function open(count: number, agentId: string, tenantId = 'acme'): Promise<
 }
 
 describe('Ending many sessions', () => {
-  test('counts first, and ends nothing by that', async () => {
+  test('counts first, which ends nothing', async () => {
     const agentId = unique('agent');
     const ids = [...(await open(2, agentId)), ...(await open(1, agentId, 'globex'))];
     await app.post('/api/realtime/end', { sm_session_id: ids[0] });
@@ -43,7 +43,7 @@ describe('Ending many sessions', () => {
     expect((await end({ filter: { agentId, state: 'ended' }, dryRun: true })).body).toMatchObject({ matched: 0 });
   });
 
-  test('ends at most 500 a call, and the rest with the calls after, as one act in the audit', async () => {
+  test('ends at most 500 per request and the rest with further requests, as one act in the audit', async () => {
     const agentId = unique('agent');
     const [sample] = await open(1, agentId);
     const record = await app.sessions.find(sample ?? '');
@@ -69,7 +69,7 @@ describe('Ending many sessions', () => {
     expect(detail.body).toMatchObject({ endedBy: { reason: 'leaked' }, audit: [{ batchId, result: 'done' }] });
   });
 
-  test('ends nothing when a tenth more match than were expected, and tells how many do', async () => {
+  test('ends nothing if a tenth more match than expected, and says how many do', async () => {
     const agentId = unique('agent');
     const ids = await open(11, agentId);
     const reply = await end({ filter: { agentId }, expected: 9 });
@@ -94,7 +94,7 @@ describe('Ending many sessions', () => {
     expect(reply.body['details']).toMatchObject([{ path }]);
   });
 
-  test('goes on with an act only for whoever began it', async () => {
+  test('continues an act only for the operator who began it', async () => {
     const agentId = unique('agent');
     const [id = ''] = await open(1, agentId);
     const { body } = await end({ filter: { agentId: 'nobody' }, expected: 0 });
@@ -113,7 +113,7 @@ describe('Ending many sessions', () => {
     expect(new Set(rows.map(({ actor }) => actor)).size).toBe(1);
   });
 
-  test('ends all only for whoever says so, and only those of the own tenants', async () => {
+  test('ends all only if asked for explicitly, and only those of the caller’s tenants', async () => {
     const agentId = unique('agent');
     const [acmes, globexs] = [await open(1, agentId), await open(1, agentId, 'globex')];
     const boss = await app.as('boss@globex.example');
@@ -126,7 +126,7 @@ describe('Ending many sessions', () => {
     expect(await app.sessions.find(acmes[0] ?? '')).toMatchObject({ endedAtMs: null });
   });
 
-  test('is one row of the audit for whoever asks for that and sees it, and a row for each end otherwise', async () => {
+  test('is a single row of the audit if that is asked for and visible, otherwise a row for each end', async () => {
     app.clock.advance(40_000 * SECOND);
     const from = new Date(app.clock.now()).toISOString();
     const agentId = unique('agent');
@@ -166,7 +166,7 @@ describe('Ending many sessions', () => {
     expect((await app.get('/api/operator/audit?batches=each', service)).status).toBe(400);
   });
 
-  test('says how many failed, and keeps it', async () => {
+  test('says how many failed, and stores that', async () => {
     const agentId = unique('agent');
     const ids = await open(3, agentId);
     const { sessions } = app;
@@ -188,7 +188,7 @@ describe('Ending many sessions', () => {
     ]);
   });
 
-  test('does not say of ends that the history does not take yet that they failed', async () => {
+  test('does not count ends as failed that the history has yet to accept', async () => {
     const agentId = unique('agent');
     const ids = await open(2, agentId);
     const { history } = app.service.stores;
@@ -207,7 +207,7 @@ describe('Ending many sessions', () => {
     ]);
   });
 
-  test('says what was done, and what it could not write down, when the database goes away after it', async () => {
+  test('says what was done, and what it could not record, if the database goes away afterwards', async () => {
     const agentId = unique('agent');
     const ids = await open(2, agentId);
     const { journal } = app.service.stores;
@@ -227,7 +227,7 @@ describe('Ending many sessions', () => {
     for (const id of ids) expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
   });
 
-  test('is asked for sixty times a minute by one operator, and goes on for another', async () => {
+  test('is limited to sixty times a minute for each operator', async () => {
     const statuses = new Map<number, number>();
     for (let n = 0; n < 61; n += 1) {
       const { status } = await end({ filter: { agentId: 'none' }, dryRun: true });

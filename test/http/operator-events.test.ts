@@ -19,7 +19,7 @@ describe("The operator API tells what a session's machine did", () => {
     return app.get(`/api/operator/sessions/${encodeURIComponent(id)}/events${query}`, service);
   }
 
-  test('from its opening to its end: the states, the guards that were asked, and who asked for it', async () => {
+  test('from its opening to its end: the states, the guards that were checked, and who caused it', async () => {
     const id = await app.open(await app.key());
     app.clock.advance(6 * 60 * SECOND);
     await app.sweep();
@@ -36,7 +36,7 @@ describe("The operator API tells what a session's machine did", () => {
     });
   });
 
-  test('by which request, whatever it asked for', async () => {
+  test('because of which request, whatever its kind', async () => {
     const key = await app.key();
     const asked = async (path: string, body: object): Promise<unknown> => {
       const { headers } = await app.post(path, body, path.startsWith('/api/operator') ? service : undefined);
@@ -59,7 +59,7 @@ describe("The operator API tells what a session's machine did", () => {
     expect(byReport).toMatch(/^req_/);
   });
 
-  test('and how long its client was silent, and what it used, each in its place', async () => {
+  test('with the silences of its client and its usage, each in its place', async () => {
     const id = await app.open(await app.key());
     const beat = () => app.service.sessions.heartbeat(id, app.clock.now(), 0, () => true);
     const { writer } = app.service.sessions.recovery;
@@ -84,7 +84,7 @@ describe("The operator API tells what a session's machine did", () => {
     ]);
   });
 
-  test('and nothing of 10,000 heartbeats that move nothing', async () => {
+  test('without 10,000 heartbeats that change nothing', async () => {
     const id = await app.open(await app.key());
     for (let n = 0; n < 10_000; n += 1) {
       app.clock.advance(50);
@@ -95,7 +95,7 @@ describe("The operator API tells what a session's machine did", () => {
     expect((await eventsOf(id)).body['events']).toMatchObject([{ kind: 'started' }]);
   });
 
-  test('never by the whole id of the session, which is its proof', async () => {
+  test('without the whole id of the session, which is its proof', async () => {
     const id = await app.open(await app.key());
     expect(JSON.stringify((await eventsOf(id)).body)).not.toContain(id);
   });
@@ -112,7 +112,7 @@ describe("The operator API tells what a session's machine did", () => {
     expect(body).toMatchObject({ events: [{ kind: 'moved' }, { kind: 'started' }], moreEvents: false, lost: [] });
   });
 
-  test('with the times in which events may be missing', async () => {
+  test('with the periods in which events may be missing', async () => {
     const id = await app.open(await app.key());
     const at = app.clock.now();
     const lost = (atMs: number, count: number): NewEntry<'lost'> => ({
@@ -130,14 +130,14 @@ describe("The operator API tells what a session's machine did", () => {
     expect(body['lost']).toMatchObject([{ node: 'one', count: 3 }]);
   });
 
-  test('to nobody who asks for a page that nothing begins, or for a session that is not there', async () => {
+  test('but not for an invalid cursor or an unknown session', async () => {
     const id = await app.open(await app.key());
     expect(errorOf(await eventsOf(id, '?cursor=-1'))).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(errorOf(await eventsOf(id, '?cursor=9e9'))).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(errorOf(await eventsOf(`${id.slice(0, -2)}zz`))).toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  describe('and with `about` all that happened with it, as one list', () => {
+  describe('and with `about` everything that happened to it, as one list', () => {
     const ALL = 'session,call,usage,tool,warning,webhook,operator,refusal';
     type Rows = { readonly about: string; readonly kind: string; readonly id: string; readonly at: string }[];
 
@@ -184,7 +184,7 @@ describe("The operator API tells what a session's machine did", () => {
       expect(JSON.stringify(body)).not.toContain(id);
     });
 
-    test('in pages that neither repeat nor leave out any, whatever they are about', async () => {
+    test('in pages that neither repeat nor omit anything, whatever they are about', async () => {
       const id = await busy();
       const whole = (await eventsOf(id, `?about=${ALL}`)).body['events'];
       const seen: unknown[] = [];
@@ -198,7 +198,7 @@ describe("The operator API tells what a session's machine did", () => {
       expect(seen).toEqual(whole);
     });
 
-    test('of the kinds alone that are asked for', async () => {
+    test('of the requested kinds only', async () => {
       const id = await busy();
       const { body } = await eventsOf(id, '?about=usage,warning&limit=2');
       expect((body['events'] as Rows).map(({ about }) => about)).toEqual(['usage', 'usage']);

@@ -44,8 +44,8 @@ async function used() {
   return { acme, globex, first, second };
 }
 
-describe('Operators get as a file', () => {
-  test('sessions with what they used, the oldest first, by refs', async () => {
+describe('Operators can export', () => {
+  test('sessions with their usage, oldest first, by refs', async () => {
     const { acme, globex, first, second } = await used();
     const rows = await linesOf('sessions');
     expect(rows).toMatchObject([
@@ -79,7 +79,7 @@ describe('Operators get as a file', () => {
     });
   });
 
-  test('those that filters mean, also when there are more than are read at once', async () => {
+  test('the sessions that filters find, even if there are more than are read at once', async () => {
     const { first, second } = await used();
     expect(await linesOf('sessions?state=ended')).toMatchObject([{ ref: second.slice(0, 42) }]);
     expect(await linesOf('sessions?tenantId=acme')).toMatchObject([{ ref: first.slice(0, 42) }]);
@@ -114,7 +114,7 @@ describe('Operators get as a file', () => {
     );
   });
 
-  test('of the tenants that they are shown, and of no other', async () => {
+  test('data of the tenants that they may see, and of no other', async () => {
     await used();
     const boss = await app.as('boss@globex.example');
     for (const what of ['sessions', 'usage']) {
@@ -135,13 +135,13 @@ describe('Operators get as a file', () => {
     expect(reply.body['details']).toMatchObject([{ path: field }]);
   });
 
-  test('400 days of usage, and no more', async () => {
+  test('at most 400 days of usage', async () => {
     const from = (ms: number): string => iso(NOON - 400 * 24 * HOUR - ms);
     expect((await ask(`usage?from=${from(0)}`)).status).toBe(200);
     expect(errorOf(await ask(`usage?from=${from(1)}`))).toEqual({ status: 422, code: 'QUERY_TOO_BROAD' });
   });
 
-  test('60 files of each kind a minute', async () => {
+  test('at most 60 files of each kind a minute', async () => {
     const vera = await app.as('vera@support.example');
     for (let n = 0; n < 60; n += 1) await linesOf('usage', vera);
     expect((await ask('sessions', vera)).status).toBe(200);

@@ -13,11 +13,11 @@ beforeEach(async () => {
   app = await build();
 });
 
-describe('What a build before the journal wrote', () => {
+describe('What a build from before the journal wrote', () => {
   const read = async (path: string): Promise<string> =>
     JSON.stringify((await app.get(`/api/operator/${path}`, service)).body);
 
-  test('is told by the operator API to the byte, once it was carried over', async () => {
+  test('is returned by the operator API to the byte after its migration', async () => {
     await app.service.presence.write();
     const id = await app.open(await app.key());
     app.clock.advance(6 * 60 * SECOND);

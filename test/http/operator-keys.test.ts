@@ -33,7 +33,7 @@ async function keysOf(query = '', headers: Record<string, string> = service): Pr
 }
 
 describe('Widget keys', () => {
-  test('are issued under an id of one’s own, work at once, and are kept by a merge of the tenants file', async () => {
+  test('are issued under an id of the operator’s choice, work at once, and survive a merge of the tenants file', async () => {
     const id = unique('shop');
     const reply = await issue({
       id,
@@ -83,7 +83,7 @@ describe('Widget keys', () => {
     expect(body['rows']).toMatchObject([{ action: 'key.issue', tenantId: 'acme', role: 'service', result: 'done' }]);
   });
 
-  test('are issued once under an id, also when two ask at once', async () => {
+  test('are issued once for each id, even when two ask at once', async () => {
     const id = unique('shop');
     const statuses = (await Promise.all([issue({ id }), issue({ id })])).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([201, 409]));
@@ -107,7 +107,7 @@ describe('Widget keys', () => {
     expect(reply.body['details']).toMatchObject([{ path }]);
   });
 
-  test('are not revoked by a body with a misspelt field, which is told its nearest name', async () => {
+  test('are not revoked by a body with a misspelt field, and the reply suggests the right name', async () => {
     const key = await app.key();
     const id = await app.open(key);
     const refused = await revoke(key.id, { dryrun: true });
@@ -118,7 +118,7 @@ describe('Widget keys', () => {
     expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
   });
 
-  test('are revoked for ever, after it was told how many sessions that ends', async () => {
+  test('are revoked for ever, after a preview of how many sessions that ends', async () => {
     const key = await app.key();
     const id = await app.open(key);
     expect((await revoke(key.id, { dryRun: true })).body).toEqual({ ok: true, liveSessions: 1, revokedAt: null });
@@ -136,7 +136,7 @@ describe('Widget keys', () => {
     ]);
   });
 
-  test('open no sessions while they are paused, and those that are open go on', async () => {
+  test('open no sessions while they are paused, and open sessions go on', async () => {
     const key = await app.key();
     const id = await app.open(key);
     const change = (what: string) =>
@@ -159,7 +159,7 @@ describe('Widget keys', () => {
     ]);
   });
 
-  test('tell what was used and done with them lately, and a week before', async () => {
+  test('show their recent usage and activity, and those of a week before', async () => {
     const [key, quiet] = [await app.key(), await app.key()];
     const weekAgo = NOON - 7 * 24 * 3_600_000;
     const { activity } = app.service.stores;
@@ -205,13 +205,13 @@ describe('Widget keys', () => {
     });
   });
 
-  test('are not issued for brokered calls with a provider that has none, and the field is named', async () => {
+  test('are not issued for brokered calls if the provider has none, and the field is named', async () => {
     const reply = await issue({ id: unique('shop'), call: 'brokered' });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(reply.body['details']).toMatchObject([{ path: 'call' }]);
   });
 
-  test('are issued by admins of tenants within the limits of the installation, unless their tenant permits more', async () => {
+  test('are issued by tenants’ admins within the installation’s limits, unless their tenant allows more', async () => {
     const boss = await app.as('boss@globex.example');
     const own = (body: object, headers = boss) => issue({ tenantId: 'globex', id: unique('g'), ...body }, headers);
     const high = { limits: { dailyDollars: 20.5, concurrentSessions: 1_000_000 } };
@@ -239,7 +239,7 @@ describe('Widget keys', () => {
     expect((await own(high)).status).toBe(403);
   });
 
-  test('are not opened by admins of tenants, and by an operator only in so many words', async () => {
+  test('cannot be open keys if a tenant’s admin issues them, and if an operator does only by explicit fields', async () => {
     const boss = await app.as('boss@globex.example');
     const own = (body: object, headers: Record<string, string>) =>
       issue({ tenantId: 'globex', id: unique('g'), ...body }, headers);
@@ -266,7 +266,7 @@ describe('Widget keys', () => {
     expect((await keysOf('?tenantId=acme')).find((one) => one.id === id)).toMatchObject({ warnings: [] });
   });
 
-  test('are not issued beyond what the tenant may have, which the list tells', async () => {
+  test('are not issued beyond the tenant’s maximum, which the list shows', async () => {
     const { tenants } = app.service.stores;
     const id = unique('small');
     const small = { id, name: 'Small', agents: [], admins: null, keys: [] };
@@ -285,7 +285,7 @@ describe('Widget keys', () => {
     expect(body['tenants']).toMatchObject([{ id, totals: { dollarsDaily: 3 }, maxKeys: 1 }]);
   });
 
-  test('of other tenants are not there, and viewers see all', async () => {
+  test('of other tenants are hidden from a tenant’s admin, and viewers see all', async () => {
     const [acmes, globexs] = [await app.key(), await app.key({ tenantId: 'globex' })];
     const boss = await app.as('boss@globex.example');
     expect(new Set((await keysOf('', boss)).map(({ tenantId }) => tenantId))).toEqual(new Set(['globex']));

@@ -26,7 +26,7 @@ async function list(query: string, headers: Record<string, string> = service): P
 const at = (sec: number): string => new Date(NOON + sec * SECOND).toISOString();
 
 describe('The list of sessions', () => {
-  test('tells when the clock changes each next, into which state, and why it would end', async () => {
+  test('shows when the clock changes each session next, into which state, and why it would end', async () => {
     const agentId = unique('agent');
     const id = await app.open(await app.key(), { agentId });
     const only = async () => (await list(`agentId=${agentId}`)).sessions.map(({ deadline }) => deadline);
@@ -43,7 +43,7 @@ describe('The list of sessions', () => {
     expect(await only()).toEqual([null]);
   });
 
-  test('is of one subject where that is asked for, and of the tenants that are shown', async () => {
+  test('can be limited to one subject, and contains only the tenants that the caller may see', async () => {
     const email = 'of-two-tenants@example.com';
     const acmes = await app.open(await app.key(), { email });
     const other = await app.open(await app.key(), { email: 'another@example.com' });
@@ -56,7 +56,7 @@ describe('The list of sessions', () => {
     expect([wrong.status, wrong.body['details']]).toMatchObject([400, [{ path: 'subject' }]]);
   });
 
-  test('tells of a session which limits hold, and what sets each', async () => {
+  test('shows which limits apply to a session, and what sets each', async () => {
     const key = await app.key({ limits: { dailyTokens: 10 }, totals: { dollarsDaily: 3 } });
     const id = await app.open(key);
     const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
@@ -73,7 +73,7 @@ describe('The list of sessions', () => {
     });
   });
 
-  test('says as of when it is, and has sorts whose cursors are those of no other', async () => {
+  test('says when it was read, and has sort orders whose cursors do not fit others', async () => {
     const agentId = unique('agent');
     const key = await app.key();
     const ids: string[] = [];
@@ -104,7 +104,7 @@ describe('The list of sessions', () => {
     }
   });
 
-  test('goes on with a cursor of before there were sorts', async () => {
+  test('accepts a cursor from before there were sort orders', async () => {
     const agentId = unique('agent');
     const key = await app.key();
     const older = await app.open(key, { agentId });
@@ -114,12 +114,12 @@ describe('The list of sessions', () => {
     expect((await list(`agentId=${agentId}&cursor=${cursor}`)).sessions).toMatchObject([{ id: older }]);
   });
 
-  test('looks for no address, and says where one may be looked for', async () => {
+  test('does not search for e-mail addresses, and says where to', async () => {
     const { status, body } = await app.get('/api/operator/sessions?q=ada@example.com', service);
     expect([status, body['error']]).toEqual([400, expect.stringContaining('POST /api/operator/search')]);
   });
 
-  test('tells which the clock ends soon, the next one first, of both kinds, page by page', async () => {
+  test('shows which sessions the clock ends soon, for both reasons, soonest first, page by page', async () => {
     const agentId = unique('agent');
     const key = await app.key({ limits: { sessionsPerMinute: 100, concurrentSessions: 100 } });
     const open = () => app.open(key, { agentId });
@@ -164,7 +164,7 @@ describe('The list of sessions', () => {
     expect(seen).not.toContain(last);
   });
 
-  test('tells the admin of a tenant nothing of how much others have', async () => {
+  test('does not tell a tenant’s admin how many sessions others have', async () => {
     await app.open(await app.key());
     const boss = await app.as('boss@globex.example');
     expect(await list('tenantId=acme', boss)).toMatchObject({ sessions: [], nextCursor: null, searchedTo: null });

@@ -39,7 +39,7 @@ async function pagesOf(what: 'logins' | 'challenges', query: string, headers = s
 }
 
 describe('Console logins', () => {
-  test('are listed newest first, by state, with who it was and when', async () => {
+  test('are listed by state, newest first, with who it was and when', async () => {
     const older = await loggedIn();
     app.clock.advance(SECOND);
     const newer = await loggedIn();
@@ -68,7 +68,7 @@ describe('Console logins', () => {
     ]);
   });
 
-  test('come one by one with what their machine did', async () => {
+  test('are shown singly with the events of their machine', async () => {
     const { id, cookie } = await loggedIn();
     const { headers } = await app.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
     await app.service.journalWriter.flush();
@@ -91,7 +91,7 @@ describe('Console logins', () => {
     });
   });
 
-  test('are revoked by operators, at once and once, which is kept', async () => {
+  test('are revoked by operators at once, only once, and with a row in the audit', async () => {
     const { id, cookie } = await loggedIn();
     const path = `/api/operator/logins/${id}/revoke`;
     expect((await app.post(path, { reason: 'stolen' }, service)).body).toEqual({ ok: true, alreadyEnded: false });
@@ -105,14 +105,14 @@ describe('Console logins', () => {
     expect(await pagesOf('logins', `q=${id}`)).toMatchObject([{ reason: 'revoked' }]);
   });
 
-  test('are seen by viewers without the addresses', async () => {
+  test('are shown to viewers without e-mail addresses', async () => {
     const { id, email } = await loggedIn();
     const viewer = await app.as('vera@example.com');
     expect(await pagesOf('logins', `q=${id}`, viewer)).toMatchObject([{ email: `${email.slice(0, 1)}…@example.com` }]);
     expect((await app.get(`/api/operator/logins/${id}`, viewer)).text).not.toContain(email);
   });
 
-  test('that are not there are not found', async () => {
+  test('with an unknown id are not found', async () => {
     for (const id of ['auth_nobody', 'x', '%00'])
       for (const reply of [
         await app.get(`/api/operator/logins/${id}`, service),
@@ -124,7 +124,7 @@ describe('Console logins', () => {
 });
 
 describe('Login codes', () => {
-  test('are listed newest first, by state, and come one by one with the guards that were asked, but never by a hash', async () => {
+  test('are listed by state, newest first, and shown singly with the guards that were checked, but never with a hash', async () => {
     const email = somebody();
     await app.post('/api/auth/otp/send', { email });
     await app.service.codes.settled();
@@ -169,7 +169,7 @@ describe('Login codes', () => {
   });
 
   test.each(['logins?state=lost', 'logins?q=ada@example.com'])(
-    'and logins are not listed for what is wrong: %s',
+    'and logins are not listed for an invalid query: %s',
     async (path) => {
       expect(errorOf(await app.get(`/api/operator/${path}`, service))).toEqual({
         status: 400,

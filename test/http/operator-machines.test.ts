@@ -34,7 +34,7 @@ function overlap(one: ChartNode, other: ChartNode): boolean {
 }
 
 describe('The operator API shows the machines', () => {
-  test('whose events are kept, and that of held calls, with their definitions and the limits that hold here', () => {
+  test('whose events are stored, and that of held calls, with their definitions and the limits of this installation', () => {
     expect(machines.map(({ id }) => id)).toEqual([...MACHINES, 'held-call', 'tool-call', 'webhook-endpoint', 'budget']);
     expect(machineNamed('voice-session')).toMatchObject({
       definition: { id: 'voice-session', states: { live: { states: { engaged: { always: expect.any(Array) } } } } },
@@ -42,14 +42,14 @@ describe('The operator API shows the machines', () => {
     });
   });
 
-  test('under a version that the limits do not change', async () => {
+  test('with a version that does not depend on the limits', async () => {
     const other = await (await build({ env: { MAX_SESSION_IDLE_SEC: '91' } })).get(PATH, service);
     const versions = (other.body as unknown as { machines: OperatorMachine[] }).machines.map(({ version }) => version);
     expect(versions).toEqual(machines.map(({ version }) => version));
     expect(new Set(versions).size).toBe(versions.length);
   });
 
-  test('to operators, and to whoever has them already not again', async () => {
+  test('to operators, but not again to those who already have them', async () => {
     const first = await app.get(PATH, service);
     expect(first.headers['cache-control']).toBe('no-store');
     const again = await app.get(PATH, { ...service, 'if-none-match': String(first.headers['etag']) });
@@ -79,7 +79,7 @@ describe('A chart', () => {
     });
   });
 
-  test('names on an edge what decides: the guard where there are others for the event or the clock acts, else the event', () => {
+  test('names on an edge what decides: the guard if the event has several or the clock acts, otherwise the event', () => {
     const { edges } = machineNamed('voice-call').charts.right;
     const lines = Object.fromEntries(edges.map((edge) => [routeOf(edge), edge.lines]));
     expect(lines).toMatchObject({
@@ -89,7 +89,7 @@ describe('A chart', () => {
     });
   });
 
-  test('keeps with a state what stays in it', () => {
+  test('lists with a state the transitions that stay in it', () => {
     const pending = machineNamed('otp-challenge').charts.down.nodes.find(({ id }) => id === 'pending');
     expect(pending?.loops).toEqual([
       { event: 'REDEEM', guard: 'isKeptForAsker', from: 'pending', to: 'pending' },
@@ -97,7 +97,7 @@ describe('A chart', () => {
     ]);
   });
 
-  test('has every transition of its machine once, and words for all that it names', () => {
+  test('has every transition of its machine once, and words for everything that it names', () => {
     for (const { definition, charts, words } of machines)
       for (const { nodes, edges } of [charts.right, charts.down]) {
         const all = [...nodes.flatMap(({ loops }) => loops), ...edges.flatMap(({ transitions }) => transitions)];
@@ -106,7 +106,7 @@ describe('A chart', () => {
       }
   });
 
-  test('keeps states within those they are in, and apart from all others', () => {
+  test('draws states inside those that contain them, and apart from all others', () => {
     const isWithin = (one: ChartNode, other: ChartNode): boolean => one.id.startsWith(`${other.id}.`);
     const wrong = everyChart().flatMap(({ nodes }) =>
       nodes.flatMap((one) =>
@@ -119,7 +119,7 @@ describe('A chart', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('has the size of a page, and the width of a phone; regions are one below the other', () => {
+  test('fits a page in one form and the width of a phone in the other, with regions one below the other', () => {
     for (const { id, charts } of machines) {
       expect(charts.right.width, id).toBeLessThanOrEqual(900);
       expect(charts.down.width, id).toBeLessThanOrEqual(430);

@@ -27,8 +27,8 @@ function reconciled(day: string): ReconciledDay {
   };
 }
 
-describe('What was counted beside what the provider says', () => {
-  test('is told of the last 31 days, the newest first, in dollars', async () => {
+describe('What was counted, compared with what the provider reports,', () => {
+  test('is shown for the last 31 days, newest first, in dollars', async () => {
     for (const day of ['2029-12-01', '2029-12-02', '2030-01-01'])
       await app.service.stores.reconciliations.save(reconciled(day), []);
     const { body } = await app.get(PATH, service);
@@ -45,7 +45,7 @@ describe('What was counted beside what the provider says', () => {
     });
   });
 
-  test('is for those who see the installation, not for admins of a tenant', async () => {
+  test('is shown to those who may see the installation, not to a tenant’s admins', async () => {
     for (const email of ['ops@example.com', 'vera@support.example'])
       expect((await app.get(PATH, await app.as(email))).status).toBe(200);
     expect(errorOf(await app.get(PATH, await app.as('boss@globex.example')))).toMatchObject({ code: 'FORBIDDEN' });

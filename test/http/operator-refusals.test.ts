@@ -42,7 +42,7 @@ async function page(query: string, headers: Readonly<Record<string, string>> = s
 const foreign = (key: WidgetKey): Promise<Reply> => app.create(key, {}, { origin: 'https://evil.example' });
 
 describe('A refusal', () => {
-  test('is found by its request id, with numbers, what decides and one sentence, and its caller is told none of that', async () => {
+  test('is found by its request id, with the numbers, the deciding setting and a sentence, none of which its caller is told', async () => {
     const key = await app.key({ limits: { sessionsPerMinute: 1 } });
     await app.create(key);
     const refused = await app.create(key);
@@ -73,7 +73,7 @@ describe('A refusal', () => {
     });
   });
 
-  test('is kept for every node, without what was sent', async () => {
+  test('is stored for every node, without what was sent', async () => {
     const email = somebody();
     const refused = await app.post('/api/realtime/heartbeat', { sm_session_id: `s:${email}`, email });
     await app.service.journalWriter.flush();
@@ -146,7 +146,7 @@ describe('A refusal', () => {
     expect(body['refusal']).toMatchObject({ layer: 'edge', limit: 1, lever: 'RATE_IP_PER_MIN' });
   });
 
-  test('of a tenant is seen by whoever sees the tenant, and by nobody else', async () => {
+  test('of a tenant is shown only to those who may see the tenant', async () => {
     const refused = await foreign(await app.key({ tenantId: 'globex' }));
     const boss = await app.as('boss@globex.example');
     expect((await find(idOf(refused), boss)).body).toMatchObject({ found: 'exact' });
@@ -163,7 +163,7 @@ describe('A refusal', () => {
 });
 
 describe('Refusals in a flood', () => {
-  test('are all counted, and the first of a second are kept', async () => {
+  test('are all counted, and the first of each second are stored', async () => {
     const key = await app.key({ id: unique('flooded') });
     for (let n = 0; n < 60; n += 1) await foreign(key);
     await app.service.journalWriter.flush();
@@ -183,7 +183,7 @@ describe('Refusals in a flood', () => {
     expect(isPartial).toBe(false);
   });
 
-  test('are counted by the hour, and by the minute in what is short and young', async () => {
+  test('are counted by the hour, and by the minute if the span is short and recent', async () => {
     const key = await app.key({ id: unique('counted') });
     const hour = 60 * MINUTE;
     app.clock.advance(hour);
@@ -211,7 +211,7 @@ describe('Refusals in a flood', () => {
     expect(await told('&code=NOT_FOUND')).toMatchObject({ series: [], counted: {} });
   });
 
-  test('are told of 31 days at most', async () => {
+  test('are shown for at most 31 days', async () => {
     const reply = await app.get(
       `${PATH}?from=${new Date(app.clock.now() - 32 * 24 * 60 * MINUTE).toISOString()}`,
       service,
@@ -220,7 +220,7 @@ describe('Refusals in a flood', () => {
     expect(reply.body['error']).toContain('31 days');
   });
 
-  test('that were not kept are known by their minute, to whoever sees everything', async () => {
+  test('that were not stored are known by their minute, to those who may see everything', async () => {
     const from = app.clock.now();
     await app.service.presence.write();
     app.clock.advance(10 * SECOND);
@@ -243,16 +243,13 @@ describe('Refusals in a flood', () => {
     expect(errorOf(await find(idOf(unkept), boss)).code).toBe('NOT_FOUND');
   });
 
-  test.each(['req_', 'req_nobodyyy1', 'nonsense', 'req_%00'])(
-    'of which nothing is known are not found: %s',
-    async (id) => {
-      expect((await find(id)).status).toBe(id === 'req_%00' ? 400 : 404);
-    },
-  );
+  test.each(['req_', 'req_nobodyyy1', 'nonsense', 'req_%00'])('that are unknown are not found: %s', async (id) => {
+    expect((await find(id)).status).toBe(id === 'req_%00' ? 400 : 404);
+  });
 });
 
 describe('The list of refusals', () => {
-  test('goes on page by page, newest first, and takes filters', async () => {
+  test('is read page by page, newest first, and can be filtered', async () => {
     const key = await app.key({ id: unique('listed') });
     const made: string[] = [];
     for (let n = 0; n < 5; n += 1) {
@@ -281,7 +278,7 @@ describe('The list of refusals', () => {
     expect(errorOf(reply).code).toBe('INVALID_REQUEST');
   });
 
-  test('tells what this process remembers while the database is away, and says so', async () => {
+  test('shows what this process remembers while the database is away, and says so', async () => {
     const key = await app.key({ id: unique('away') });
     const refused = await foreign(key);
     database().isAway = true;
@@ -292,8 +289,8 @@ describe('The list of refusals', () => {
   });
 });
 
-describe('A session by itself', () => {
-  test('tells what its subject was refused in its life, and a minute longer', async () => {
+describe('The detail of a session', () => {
+  test('shows what its subject was refused during its life, and a minute longer', async () => {
     const key = await app.key({ limits: { concurrentSessions: 1 } });
     const email = somebody();
     const opened = await app.create(key, { email });

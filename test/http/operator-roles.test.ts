@@ -36,7 +36,7 @@ describe('In the operator API', () => {
     return body['sessions'] as Listed[];
   }
 
-  test('a viewer sees every tenant, by refs alone', async () => {
+  test('a viewer sees every tenant, with refs instead of whole ids', async () => {
     const viewer = await app.as(VIEWER);
     const sessions = await listed(viewer);
     expect(new Set(sessions.map(({ tenantId }) => tenantId))).toEqual(new Set(['acme', 'globex']));
@@ -85,7 +85,7 @@ describe('In the operator API', () => {
     },
   );
 
-  test('the admin of a tenant sees and ends what is of that tenant', async () => {
+  test('a tenant’s admin sees and ends only the sessions of that tenant', async () => {
     const boss = await app.as(BOSS);
     const sessions = await listed(boss);
     expect(new Set(sessions.map(({ tenantId }) => tenantId))).toEqual(new Set(['globex']));
@@ -95,7 +95,7 @@ describe('In the operator API', () => {
     expect((await app.post(`${pathOf(globexs)}/end`, {}, boss)).status).toBe(200);
   });
 
-  test('the admin of a tenant is told the name of no process, by no reply and no frame', async () => {
+  test('a tenant’s admin never learns the name of a process, in any reply or frame', async () => {
     const key = await app.key({ tenantId: 'globex' });
     await app.create(key, {}, { origin: 'https://evil.example' });
     const watchers = [await watch(app, BOSS), await watch(app)];
@@ -123,7 +123,7 @@ describe('In the operator API', () => {
     expect(told.map((text) => text.includes(node))).toEqual([false, true]);
   });
 
-  test('the overview of one tenant is what its admin sees, and of another nothing', async () => {
+  test('the overview shows a tenant’s admin that tenant and nothing of others', async () => {
     const overview = async (headers: Record<string, string>, tenantId: string) =>
       (await app.get(`/api/operator/overview?tenantId=${tenantId}`, headers)).body;
     const boss = await app.as(BOSS);
@@ -133,7 +133,7 @@ describe('In the operator API', () => {
     expect(await overview(boss, 'acme')).toMatchObject({ byTenant: {}, byState: { engaged: 0 }, nodes: [] });
   });
 
-  test('any other login is refused, with what grants a role', async () => {
+  test('any other login is refused, with a message about what grants a role', async () => {
     const reply = await app.get('/api/operator/sessions', await app.as(somebody()));
     expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect(reply.body['error']).toMatch(/OPERATOR_EMAILS.*VIEWER_EMAILS.*admins/);
@@ -142,7 +142,7 @@ describe('In the operator API', () => {
   test.each([
     ['an operator', 'ops@example.com'],
     ['a service token', undefined],
-  ])('%s is shown whole ids', async (_, email) => {
+  ])('%s sees whole ids', async (_, email) => {
     const headers = email === undefined ? service : await app.as(email);
     const ids = (await listed(headers)).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining([acmes, globexs]));
@@ -152,7 +152,7 @@ describe('In the operator API', () => {
 describe('Requests to the operator API', () => {
   const path = '/api/operator/sessions';
 
-  test('count for who operates and not for the address, so that operators behind one address do not lock each other out', async () => {
+  test('count for the operator and not for the address, so that operators behind one address do not lock each other out', async () => {
     const env = { ...emails, RATE_IP_PER_MIN: '1', RATE_USER_PER_MIN: '1', RATE_OPERATOR_PER_MIN: '3' };
     const app = await build({ env });
     const [one, other] = [await app.login('ops@example.com'), await app.login(VIEWER)];
@@ -168,7 +168,7 @@ describe('Requests to the operator API', () => {
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
   });
 
-  test('count for the address of whoever has no role, with whatever they bring', async () => {
+  test('count for the address if the caller has no role, whatever credentials they send', async () => {
     const app = await build({ env: { ...emails, RATE_IP_PER_MIN: '2' } });
     const cookie = await app.login(somebody());
     const brought: Record<string, string>[] = [{ cookie }, { cookie: 'tenant_session=x' }, {}, { cookie }];
@@ -177,13 +177,13 @@ describe('Requests to the operator API', () => {
     expect(statuses).toEqual([403, 401, 429, 429]);
   });
 
-  test('hold up no operator whose proxy asks for a password of its own', async () => {
+  test('do not count against an operator whose proxy asks for a password of its own', async () => {
     const app = await build({ env: emails });
     const headers = { cookie: await app.login('ops@example.com'), authorization: 'Basic dmlzaXRvcjpzZWNyZXQ=' };
     for (let n = 0; n < 12; n += 1) expect((await app.get(path, headers)).status).toBe(200);
   });
 
-  test('hold up whoever guesses service tokens, and then tell nothing of a right one', async () => {
+  test('with guessed service tokens are refused after a while, and then reveal nothing about a right one', async () => {
     const app = await build({ env: emails });
     for (let n = 0; n < 10; n += 1)
       expect((await app.get(path, { authorization: `Bearer guess-${n}` })).status).toBe(401);

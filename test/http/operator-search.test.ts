@@ -23,12 +23,12 @@ async function hitsOf(q: string, headers: Record<string, string> = service): Pro
   return (body['hits'] as { kind: string; id: string }[]).map(({ kind, id }) => `${kind} ${id}`);
 }
 
-describe('Who operates is told', () => {
+describe('A caller of the operator API is told', () => {
   test.each([
     ['ops@example.com', 'operator', '*', ['see', 'change', 'see-installation', 'change-installation']],
     ['vera@example.com', 'viewer', '*', ['see', 'see-installation']],
     ['boss@globex.example', 'tenant_admin', ['globex'], ['see', 'change']],
-  ])('%s: a role, its tenants and what it may do', async (email, role, tenants, can) => {
+  ])('%s: their role, its tenants and what it may do', async (email, role, tenants, can) => {
     const { status, body } = await app.get('/api/operator/me', await app.as(email));
     const now = new Date(NOON).toISOString();
     const names = new Set((body['tenantNames'] as { id: string }[]).map(({ id }) => id));
@@ -45,7 +45,7 @@ describe('Who operates is told', () => {
   });
 });
 
-describe('The settings tell', () => {
+describe('The settings show', () => {
   test('each variable with its value, what is set, and nothing that is secret', async () => {
     const url = 'https://user:hunter22@bots.example.com/verdict';
     const own = await build({
@@ -68,7 +68,7 @@ describe('The settings tell', () => {
     for (const secret of [SERVICE_TOKEN, 'hunter22']) expect(text).not.toContain(secret);
   });
 
-  test('which processes are set otherwise than the one that answers', async () => {
+  test('which processes have other settings than the one that answers', async () => {
     const [one, other] = [await build({ env: STAFF }), await build({ env: { ...STAFF, MAX_SESSION_MINUTES: '7' } })];
     await one.service.presence.beat();
     const nodes = async (): Promise<unknown> => (await one.get('/api/operator/settings', service)).body['nodes'];
@@ -91,7 +91,7 @@ describe('The settings tell', () => {
   test.each([
     ['ops@example.com', 'ops@example.com,@staff.example', 'vera@example.com'],
     ['vera@example.com', 'o…@example.com,@staff.example', 'vera@example.com'],
-  ])('%s addresses as the audit does', async (email, operators, viewers) => {
+  ])('%s e-mail addresses as the audit does', async (email, operators, viewers) => {
     const own = await build({ env: { ...STAFF, OPERATOR_EMAILS: 'ops@example.com, @staff.example' } });
     const { body, text } = await own.get('/api/operator/settings', { cookie: await own.login(email) });
     const settings = body['settings'] as { name: string; value: string | null }[];
@@ -102,7 +102,7 @@ describe('The settings tell', () => {
 });
 
 describe('A search finds', () => {
-  test('a session by its id, its ref, the begin of its hash, and its request', async () => {
+  test('a session by its id, its ref, the start of its hash, and its request', async () => {
     const reply = await app.create(await app.key());
     const id = String(reply.body['sm_session_id']);
     await app.service.journalWriter.flush();
@@ -115,7 +115,7 @@ describe('A search finds', () => {
     expect(await hitsOf(id.slice(2, 7))).not.toContain(hit);
   });
 
-  test('what the provider calls a session', async () => {
+  test('a session by the provider’s id', async () => {
     const record = await app.sessions.find(await app.open(await app.key()));
     if (record === undefined) throw new Error('opened just now');
     const id = `${record.id.slice(0, 35)}${'u'.repeat(22)}`;
@@ -124,7 +124,7 @@ describe('A search finds', () => {
     expect(await hitsOf('sess_abc', await app.as('boss@globex.example'))).toEqual([]);
   });
 
-  test('a call by its ref, of an own tenant only', async () => {
+  test('a call by its ref, if it is of the caller’s tenant', async () => {
     const { service: parts } = app;
     const call = { ...closedCall(`s:${'a'.repeat(32)}:${'A'.repeat(22)}`), id: `call_${'B'.repeat(22)}` };
     await parts.stores.calls.insert(call, 1);
@@ -136,7 +136,7 @@ describe('A search finds', () => {
     expect(await hitsOf(call.id, await app.as('boss@globex.example'))).toEqual([]);
   });
 
-  test('keys, tenants and actions by a part of their names, and acts by their batch', async () => {
+  test('keys, tenants and actions by part of their names, and acts by their batch', async () => {
     const { id, key } = await app.key();
     for (const q of [id, key, key.slice(0, -1).toUpperCase()]) expect(await hitsOf(q)).toContain(`key acme/${id}`);
     expect(await hitsOf('globe')).toContain('tenant globex');
@@ -162,7 +162,7 @@ describe('A search finds', () => {
     expect(await hitsOf('globex', boss)).toContain('tenant globex');
   });
 
-  test('all of an address, of whatever tenant, keeps who looked for whom by the hash, and names the address nowhere', async () => {
+  test('everything about an e-mail address in all tenants, and records who searched for its hash, never the address', async () => {
     const email = somebody();
     const ids = [
       await app.open(await app.key(), { email }),
@@ -181,12 +181,12 @@ describe('A search finds', () => {
     expect((await search('ada@')).body['hits']).toEqual([]);
   });
 
-  test('no address for viewers and admins of tenants, whose search is refused', async () => {
+  test('no e-mail address for viewers and tenants’ admins, whose search is refused', async () => {
     for (const email of ['vera@example.com', 'boss@globex.example'])
       expect(errorOf(await search('ada@example.com', await app.as(email)))).toEqual({ status: 403, code: 'FORBIDDEN' });
   });
 
-  test('twenty addresses a minute, and anything else as often as other requests', async () => {
+  test('at most twenty addresses a minute, and anything else as often as other requests allow', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 21; n += 1) statuses.push((await search('x')).status);
     for (let n = 0; n < 21; n += 1) statuses.push((await search('x@example.com')).status);

@@ -42,7 +42,7 @@ const find = async (name: string, headers?: Headers) =>
   (await secretsOf('', headers)).find((secret) => secret.name === name);
 
 describe('Secrets of tenants', () => {
-  test('are set and set anew, are what tools send from then on, and are told to nobody', async () => {
+  test('are set and replaced, are what tools send from then on, and are shown to nobody', async () => {
     const name = unique('crm');
     const ops = await app.as('ops@example.com');
     const at = new Date(NOON).toISOString();
@@ -64,7 +64,7 @@ describe('Secrets of tenants', () => {
     expect(JSON.stringify(told)).not.toContain(VALUE);
   });
 
-  test('are listed with the agents that send them, and names that nobody has set are named', async () => {
+  test('are listed with the agents that send them, including names that have no value yet', async () => {
     const [sent, missing] = [unique('sent'), unique('missing')];
     const id = unique('shop');
     const tool = {
@@ -85,7 +85,7 @@ describe('Secrets of tenants', () => {
     });
   });
 
-  test('are deleted with a reason, and once', async () => {
+  test('are deleted once, with a reason', async () => {
     const name = unique('crm');
     await set({ name });
     expect(await remove(name, { reason: 'replaced' })).toMatchObject({ status: 200, body: { ok: true } });
@@ -105,7 +105,7 @@ describe('Secrets of tenants', () => {
     [{ name: 'a b', value: `${VALUE}é` }, ['name', 'value']],
     [{ name: 'x', value: 'x'.repeat(1025) }, ['value']],
     [{ name: 'x', values: VALUE }, ['values']],
-  ])('are not set to %j: the field is named, and the value is not said', async (body, paths) => {
+  ])('are not set to %j: the field is named, and the value is not repeated', async (body, paths) => {
     const reply = await set(body);
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(reply.body['details']).toMatchObject(paths.map((path) => ({ path })));
@@ -114,7 +114,7 @@ describe('Secrets of tenants', () => {
     expect(JSON.stringify([reply.body, refused.body])).not.toContain(VALUE);
   });
 
-  test('by which requests are signed are shown once, and the former one signs as well', async () => {
+  test('that sign requests are shown once, and the former one signs as well', async () => {
     const id = unique('signed');
     await app.service.stores.tenants.merge([{ id, name: 'Signed', agents: [], admins: null, keys: [] }]);
     const [first, second, third] = [
@@ -135,7 +135,7 @@ describe('Secrets of tenants', () => {
     expect(JSON.stringify(body)).not.toContain('whsec_');
   });
 
-  test('of other tenants are not there for admins, who set their own; viewers see all and change nothing', async () => {
+  test('of other tenants are hidden from admins, who set their own; viewers see all and change nothing', async () => {
     const name = unique('crm');
     const [boss, viewer] = [await app.as('boss@globex.example'), await app.as('vera@example.com')];
     await set({ name }, await app.as('ops@example.com'));
@@ -152,7 +152,7 @@ describe('Secrets of tenants', () => {
       expect(errorOf(await ask())).toEqual({ status: 403, code: 'FORBIDDEN' });
   });
 
-  test('of a tenant that there is none of are not set, and none where nothing seals them', async () => {
+  test('are not set for an unknown tenant, nor if there is no key to seal them', async () => {
     expect(errorOf(await set({ tenantId: 'nobody', name: 'x' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
     const { secrets } = app.service.core;
     Object.assign(secrets, { sealer: undefined });

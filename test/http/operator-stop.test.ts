@@ -25,7 +25,7 @@ const look = (query = '', headers: Record<string, string> = service): Promise<Re
 
 describe('The emergency stop', () => {
   test.each([[{}], [{ tenantId: 'acme' }]])(
-    'of %j ends what is open and opens nothing until it is resumed',
+    'of %j ends open sessions and refuses new ones until it is lifted',
     async (scope) => {
       const key = await app.key();
       const create = () => app.post('/api/session', { widgetKey: key.key }, { origin: key.origin });
@@ -68,7 +68,7 @@ describe('The emergency stop', () => {
     },
   );
 
-  test('of a tenant leaves other tenants alone, and that of the installation those that are stopped', async () => {
+  test('of a tenant does not affect others, and resuming the installation does not resume stopped tenants', async () => {
     const key = await app.key();
     const create = async () => (await app.post('/api/session', { widgetKey: key.key }, { origin: key.origin })).status;
     expect((await stop({ tenantId: 'globex' })).status).toBe(200);
@@ -82,7 +82,7 @@ describe('The emergency stop', () => {
     expect((await resume({ tenantId: 'globex' })).body).toEqual({ ok: true, alreadyRunning: false });
   });
 
-  test('finds a session that was opened while it was made', async () => {
+  test('also ends a session that was being opened meanwhile', async () => {
     const key = await app.key();
     const { tenants } = app.service.stores;
     app.provider.answer = async (minted) => {
@@ -97,7 +97,7 @@ describe('The emergency stop', () => {
 });
 
 describe('Who may stop and resume', () => {
-  test('an admin stops and resumes their own tenant alone, and not what an operator has stopped', async () => {
+  test('an admin stops and resumes only their own tenant, and not what an operator has stopped', async () => {
     const boss = await app.as('boss@globex.example');
     const globex = { tenantId: 'globex' };
     expect(errorOf(await stop({}, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
@@ -115,7 +115,7 @@ describe('Who may stop and resume', () => {
     expect((await resume(globex)).status).toBe(200);
   });
 
-  test('a viewer looks and changes nothing; a tenant that is not there is not stopped', async () => {
+  test('a viewer sees stops and changes nothing; an unknown tenant cannot be stopped', async () => {
     const viewer = await app.as('vera@example.com');
     expect((await look('', viewer)).status).toBe(200);
     expect(errorOf(await stop({}, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -155,7 +155,7 @@ async function rows(headers: Headers, query?: string, of?: string): Promise<read
 const refusals = (all: readonly Row[]) =>
   all.filter(({ about }) => about === 'refusal').map(({ requestId }) => requestId);
 
-describe('All that happened with a session', () => {
+describe('Everything that happened to a session', () => {
   test('has rows of every kind, in words', async () => {
     const told = (await rows(service)).map((row) => `${row.about}: ${noteWords(row) ?? `${row.event}, ${row.to}`}`);
     const refused = 'refused with MAX_CONCURRENT_SESSIONS: 2 sessions were open already (limits.concurrentSessions).';
@@ -181,7 +181,7 @@ describe('All that happened with a session', () => {
     );
   });
 
-  test.each(ABOUT)('is, of %s, not there for the admin of another tenant', async (about) => {
+  test.each(ABOUT)('for %s is hidden from the admin of another tenant', async (about) => {
     for (const path of [refOf(id), id]) {
       const { status, body, text } = await app.get(
         `/api/operator/sessions/${encodeURIComponent(path)}/events?about=${about}`,
@@ -193,7 +193,7 @@ describe('All that happened with a session', () => {
     expect((await rows(boss, `?about=${about}`)).length).toBeGreaterThan(0);
   });
 
-  test('tells an admin of its tenant nothing of other tenants or of the installation, and names nobody', async () => {
+  test('shows its tenant’s admin nothing of other tenants or the installation, and names nobody', async () => {
     const { text, body } = await read(boss);
     const all = body['events'] as readonly Row[];
     expect(new Set(all.map(({ about }) => about))).toEqual(new Set(ABOUT));
@@ -217,7 +217,7 @@ describe('All that happened with a session', () => {
     expect((await read(service)).body['counts']).toEqual(count(whole));
   });
 
-  test('tells nobody a whole session id, names of the provider, what a tool was asked, or an address', async () => {
+  test('never contains a whole session id, a provider’s ids, a tool’s arguments or an e-mail address', async () => {
     for (const headers of [service, viewer, boss]) {
       const { text } = await read(headers);
       for (const secret of [
@@ -234,7 +234,7 @@ describe('All that happened with a session', () => {
     }
   });
 
-  test('tells a viewer all, without addresses', async () => {
+  test('shows a viewer everything except e-mail addresses', async () => {
     const { text } = await read(viewer);
     expect(text).toContain(endpoints.installation);
     expect(text).toContain('req_foreign1');
@@ -242,7 +242,7 @@ describe('All that happened with a session', () => {
     expect((await read(await app.as('ops@example.com'))).text).toContain('ops@example.com');
   });
 
-  test('goes on with a cursor of another session in its own rows alone', async () => {
+  test('continues only in its own rows, even with a cursor of another session', async () => {
     const first = await read(boss, `?about=${ABOUT.join()}&limit=3`);
     const cursor = String(first.body['nextCursor']);
     const own = new Set((await rows(boss, undefined, otherId)).map((row) => `${row.about} ${row.id}`));
@@ -252,7 +252,7 @@ describe('All that happened with a session', () => {
   });
 
   test.each([[[9e15, 0, 0]], [[9e15, 99, 9e15]], [[9e15, -1, -1]], [[-1, 0, 0]], [[-9e15, 3, 9e15]], [[0, 0, 0]]])(
-    'goes on with the forged cursor %j in nothing but its own rows',
+    'continues only in its own rows, even with the forged cursor %j',
     async (parts) => {
       const cursor = Buffer.from(JSON.stringify(parts)).toString('base64url');
       const own = new Set((await rows(boss)).map((row) => `${row.about} ${row.id}`));
@@ -270,7 +270,7 @@ describe('All that happened with a session', () => {
     },
   );
 
-  test('counts refusals up to a bound, and tells that there may be more', async () => {
+  test('counts refusals up to a maximum, and says that there may be more', async () => {
     expect((await read(service)).body['atLeast']).toEqual([]);
     const record = await app.sessions.find(id);
     const refusal = { ...refusalElsewhere(record?.subject ?? ''), atMs: record?.startedAtMs ?? 0 };

@@ -42,8 +42,8 @@ async function used() {
   return { acme, globex, ids };
 }
 
-describe('The operator API tells who used what', () => {
-  test('today, what used most first, with its share, its ceiling and what it comes to at midnight', async () => {
+describe('The operator API shows who used what', () => {
+  test('today, highest usage first, with share, ceiling and projection for midnight', async () => {
     const { acme, globex } = await used();
     const { status, body } = await usage('by=key');
     expect(status).toBe(200);
@@ -91,7 +91,7 @@ describe('The operator API tells who used what', () => {
     expect(console).toMatchObject({ tokens: 100 });
   });
 
-  test('by tenant, agent and session, whom it names by its ref', async () => {
+  test('by tenant, agent and session, the latter by its ref', async () => {
     const { ids } = await used();
     expect(await rows('by=tenant')).toMatchObject([{ id: 'acme', ceiling: null }, { id: 'globex' }]);
     expect((await usage('by=agent')).body).toMatchObject({ rows: [], unattributed: { tokens: 500 } });
@@ -104,7 +104,7 @@ describe('The operator API tells who used what', () => {
     expect(await rows(`by=session&limit=1&cursor=${cursor}`)).toMatchObject([{ id: ids[1].slice(0, 42) }]);
   });
 
-  test('by hours, and of other days without ceilings', async () => {
+  test('by the hour, and on other days without ceilings', async () => {
     await used();
     app.clock.advance(25 * HOUR);
     const yesterday = `from=${DAY}T00:00:00Z&to=${DAY}T23:59:59Z`;
@@ -116,7 +116,7 @@ describe('The operator API tells who used what', () => {
     expect((await usage(`by=key&from=${DAY}T00:00:00Z`)).body['total']).toEqual({ tokens: 500, dollars: 4 });
   });
 
-  test('of the tenants that an operator is shown, and of no other', async () => {
+  test('in the tenants that the operator may see, and in no other', async () => {
     await used();
     const boss = await app.as('boss@globex.example');
     expect((await usage('by=tenant', boss)).body).toMatchObject({
@@ -150,7 +150,7 @@ describe('The operator API tells who used what', () => {
     ['by=tenant&span=hour', 31],
     ['by=session', 1],
     ['by=session&span=hour', 1],
-  ])('%s within %i days, and no more', async (query, days) => {
+  ])('%s within at most %i days', async (query, days) => {
     const from = (ms: number) => new Date(NOON - days * 24 * HOUR - ms).toISOString();
     expect((await usage(`${query}&from=${from(0)}`)).status).toBe(200);
     expect(errorOf(await usage(`${query}&from=${from(1)}`))).toEqual({ status: 422, code: 'QUERY_TOO_BROAD' });
@@ -171,18 +171,18 @@ describe('The operator API tells who used what', () => {
   });
 });
 
-describe('The overview tells what today costs', () => {
+describe('The overview shows what today costs', () => {
   const spend = async (headers: Record<string, string> = service) =>
     (await app.get('/api/operator/overview', headers)).body['spend'];
 
-  test('and what it comes to at midnight, and nothing where nothing was used', async () => {
+  test('and the projection for midnight, and nothing if nothing was used', async () => {
     await used();
     expect(await spend()).toMatchObject({ tokens: 500, dollars: 4, ceiling: null, projected: 52 });
     app.clock.advance(24 * HOUR);
     expect(await spend()).toMatchObject({ tokens: 0, dollars: 0, projected: 0, atCeiling: [] });
   });
 
-  test('and who reaches a ceiling before midnight, the first of them first', async () => {
+  test('and who reaches a ceiling before midnight, earliest first', async () => {
     const key = await app.key({ limits: { dailyDollars: 4, dailyTokens: 1e6 } });
     const [slow, fast, never] = [
       await app.open(key, { email: somebody() }),
@@ -201,7 +201,7 @@ describe('The overview tells what today costs', () => {
     });
   });
 
-  test('of the tenants that an operator is shown, as all else of it', async () => {
+  test('in the tenants that the operator may see, as in the rest of the overview', async () => {
     await used();
     const boss = await app.as('boss@globex.example');
     const { status, body } = await app.get('/api/operator/overview', boss);

@@ -26,7 +26,7 @@ const views = async (headers: Headers) =>
   (await app.get(root, headers)).body['views'] as readonly { id: string; name: string; href: string; isOwn: boolean }[];
 
 describe('A saved view', () => {
-  test('is its owner’s alone, who may delete it', async () => {
+  test('belongs to its owner only, who may delete it', async () => {
     const { status, body } = await save({}, ops);
     const { id } = body['view'] as { id: string };
     expect(status).toBe(201);
@@ -37,7 +37,7 @@ describe('A saved view', () => {
     expect((await remove(id, ops)).status).toBe(404);
   });
 
-  test('of a tenant is shown to all who are shown that, and is deleted by whoever may change that, for its owner may have left', async () => {
+  test('of a tenant is shown to all who may see the tenant, and deleted by anyone who may change it, because its owner may have left', async () => {
     const { id } = (await save({ tenantId: 'acme' }, ops)).body['view'] as { id: string };
     expect(await views(other)).toMatchObject([{ id, isOwn: false, tenantId: 'acme' }]);
     expect((await remove(id, await app.as('vera@example.com'))).status).toBe(404);
@@ -46,7 +46,7 @@ describe('A saved view', () => {
     expect((await save({ tenantId: 'nobody' }, ops)).status).toBe(404);
   });
 
-  test('is not there for an admin of another tenant, who shares none with it', async () => {
+  test('is hidden from an admin of another tenant, who cannot share one with it', async () => {
     const boss = await app.as('boss@globex.example');
     const { id } = (await save({ tenantId: 'acme' }, ops)).body['view'] as { id: string };
     expect(await views(boss)).toEqual([]);
@@ -58,7 +58,7 @@ describe('A saved view', () => {
     expect((await remove(own.id, boss)).status).toBe(200);
   });
 
-  test('is a viewer’s for themselves: to share one is to change something', async () => {
+  test('of a viewer is private: sharing one would be a change', async () => {
     const vera = await app.as('vera@example.com');
     expect((await save({ tenantId: 'acme' }, vera)).status).toBe(403);
     const { status, body } = await save({}, vera);
@@ -66,7 +66,7 @@ describe('A saved view', () => {
     expect((await remove((body['view'] as { id: string }).id, vera)).status).toBe(200);
   });
 
-  test('that others see is audited when it is saved, when it is taken back and when it is deleted; one’s own is not', async () => {
+  test('that is shared is audited when it is saved, withdrawn and deleted; a private one is not', async () => {
     const name = 'for the audit';
     const { id } = (await save({ name, tenantId: 'acme' }, ops)).body['view'] as { id: string };
     await save({ name }, ops);
@@ -80,7 +80,7 @@ describe('A saved view', () => {
     expect(body['rows']).toHaveLength(4);
   });
 
-  test('is kept beside those of others of the same name, who save at once', async () => {
+  test('is stored beside views of the same name that others save at the same time', async () => {
     await Promise.all([ops, other].flatMap((headers) => [save({}, headers), save({}, headers)]));
     expect([await views(ops), await views(other)]).toMatchObject([[{ isOwn: true }], [{ isOwn: true }]]);
   });
@@ -104,7 +104,7 @@ describe('A saved view', () => {
     expect(await views(ops)).toEqual([]);
   });
 
-  test('is refused to whoever has 50', async () => {
+  test('is refused to an owner who has 50', async () => {
     for (let n = 0; n < 50; n += 1) expect((await save({ name: `view ${n}` }, ops)).status).toBe(201);
     expect((await save({ name: 'one more' }, ops)).status).toBe(409);
     expect((await save({ name: 'view 7', href: '/console/calls' }, ops)).status).toBe(201);

@@ -53,7 +53,7 @@ async function auditOf(id: string): Promise<unknown> {
 }
 
 describe('A webhook', () => {
-  test('is added with a secret that is shown this once, and is listed without it', async () => {
+  test('is added with a secret that is shown once, and is listed without it', async () => {
     const reply = await add({ reason: 'for billing' });
     const webhook = reply.body['webhook'] as Webhook;
     expect(reply).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/) } });
@@ -105,11 +105,11 @@ describe('A webhook', () => {
     expect(reply).toMatchObject({ status: 400, body: { details: [{ path: 'types' }] } });
   });
 
-  test('is told all that is wrong at once', async () => {
+  test('is refused with everything that is wrong at once', async () => {
     expect((await add({ url: 'x', types: [] })).body['details']).toMatchObject([{ path: 'types' }, { path: 'url' }]);
   });
 
-  test('is the tenth of its tenant at most, and leaves no secret where it is one too many', async () => {
+  test('can be at most the tenth of its tenant, and leaves no secret behind if it is one too many', async () => {
     for (let n = 0; n < 10; n += 1) await added();
     const before = await app.service.stores.tenantSecrets.list(['acme']);
     expect(errorOf(await add())).toEqual({ status: 409, code: 'CONFLICT' });
@@ -117,13 +117,13 @@ describe('A webhook', () => {
     expect((await add({ tenantId: 'globex' })).status).toBe(201);
   });
 
-  test('needs a key that seals its secret', async () => {
+  test('requires a key to seal its secret', async () => {
     Object.assign(app.service.core.secrets, { sealer: undefined });
     expect(errorOf(await add())).toEqual({ status: 409, code: 'CONFLICT' });
     expect(await listed()).toEqual([]);
   });
 
-  test('is changed in what is sent, and nothing else', async () => {
+  test('is changed only in the fields that are sent', async () => {
     const id = await added();
     expect((await change(id, { types: ['call.closed', 'call.closed'] })).body['webhook']).toMatchObject({
       url,
@@ -138,7 +138,7 @@ describe('A webhook', () => {
     expect(errorOf(await change(id, { tenantId: 'globex' })).status).toBe(400);
   });
 
-  test('has a new secret once it is rotated, and the former one for a day', async () => {
+  test('has a new secret after a rotation, and the former one for another day', async () => {
     const { body } = await add();
     const { id } = body['webhook'] as Webhook;
     app.clock.advance(1000);
@@ -163,7 +163,7 @@ describe('A webhook', () => {
     ]);
   });
 
-  test('is deleted with its secrets and what waits for it', async () => {
+  test('is deleted with its secrets and pending deliveries', async () => {
     const id = await added();
     await act(id, '/test');
     expect((await remove(id)).body).toEqual({ ok: true });
@@ -172,7 +172,7 @@ describe('A webhook', () => {
     expect(await app.service.stores.tenantSecrets.find('acme', `:webhook:${id}`)).toEqual([]);
   });
 
-  test('is refused with 503 while the database is away, and nothing of it is there then', async () => {
+  test('is refused with 503 while the database is away, and leaves nothing behind', async () => {
     database().isAway = true;
     expect((await add()).status).toBe(503);
     database().isAway = false;
@@ -181,7 +181,7 @@ describe('A webhook', () => {
 });
 
 describe('What a webhook was told', () => {
-  test('is listed, page by page, and shown with the body that is sent', async () => {
+  test('is listed page by page, and shown with the body that was sent', async () => {
     const id = await added();
     const key = await app.key();
     const session = await app.open(key);
@@ -213,14 +213,14 @@ describe('What a webhook was told', () => {
     expect((await listed())[0]).toMatchObject({ waiting: 2 });
   });
 
-  test('is a test that somebody asks for, whatever it wants', async () => {
+  test('may be a test on request, whichever types it subscribes to', async () => {
     const id = await added({ types: ['call.closed'] });
     const { status, body } = await act(id, '/test');
     expect(status).toBe(201);
     expect(await deliveriesOf(id)).toMatchObject([{ event: body['event'], type: 'webhook.test', session: null }]);
   });
 
-  test('is sent again, one or many, under the same ids; many only as counted', async () => {
+  test('is sent again, one or many, under the same ids; many only if the count matches', async () => {
     const id = await added();
     const { webhooks } = app.service.stores;
     for (let n = 0; n < 12; n += 1) {
@@ -249,7 +249,7 @@ describe('What a webhook was told', () => {
 });
 
 describe('Who may do what with webhooks', () => {
-  test('admins have those of their tenants, and neither others nor those of the installation', async () => {
+  test('admins manage those of their tenants, and neither others nor the installation’s', async () => {
     const boss = await app.as('boss@globex.example');
     const mine = await add({ tenantId: 'globex' }, boss);
     expect(mine.status).toBe(201);
@@ -271,7 +271,7 @@ describe('Who may do what with webhooks', () => {
     expect((await listed('?tenantId=acme')).map((one) => one.id)).toEqual([others[0]]);
   });
 
-  test('viewers see all and change nothing, and see no more of an address than where it is', async () => {
+  test('viewers see all and change nothing, and see only the origin of an address', async () => {
     const vera = await app.as('vera@example.com');
     const id = await added();
     expect(await listed('', vera)).toMatchObject([{ id, url: 'https://hooks.acme.example/…' }]);
@@ -282,7 +282,7 @@ describe('Who may do what with webhooks', () => {
     expect(errorOf(await add({}, vera)).status).toBe(403);
   });
 
-  test('what one of the installation was told of a session its tenant is not shown', async () => {
+  test('a tenant’s admin does not see what the installation’s webhooks were told about its sessions', async () => {
     const common = await added({ tenantId: undefined });
     const key = await app.key({ tenantId: 'globex' });
     const session = await app.open(key);

@@ -34,7 +34,7 @@ async function talk(tenantId = 'acme'): Promise<void> {
 }
 
 describe('What would have happened', () => {
-  test('is replayed from what is kept, without a trace in the audit', async () => {
+  test('is replayed from stored data, without a trace in the audit', async () => {
     await talk();
     const reply = await ask();
     expect(reply.status).toBe(200);
@@ -50,7 +50,7 @@ describe('What would have happened', () => {
     });
   });
 
-  test('counts what a budget had counted before the span', async () => {
+  test('includes what a budget had counted before the span', async () => {
     await talk('globex');
     const budget = { id: 'march', of: 'tenant', period: 'month', dollars: 1, then: 'end' };
     const change = { tenantId: 'globex', change: { budget } };
@@ -63,7 +63,7 @@ describe('What would have happened', () => {
     });
   });
 
-  test('is refused for a span that is none, is too long, and for what is not there', async () => {
+  test('is refused for an invalid or too long span, and for unknown things', async () => {
     const now = new Date(app.clock.now()).toISOString();
     expect(errorOf(await ask({ from: now, to: now }))).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(await ask({ from: '2020-01-01T00:00:00Z' })).toMatchObject({ status: 422 });
@@ -75,7 +75,7 @@ describe('What would have happened', () => {
     expect(errorOf(await ask({ change: { budget } }))).toMatchObject({ code: 'INVALID_REQUEST' });
   });
 
-  test('runs twice at once in a process, and whoever comes then is told to wait', async () => {
+  test('runs at most twice at once in a process, and further callers are told to wait', async () => {
     const { history } = app.service.stores;
     const list = history.list.bind(history);
     let reading = 0;
@@ -96,7 +96,7 @@ describe('What would have happened', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test('is for viewers, and for admins of their own tenant alone', async () => {
+  test('is available to viewers, and to admins for their own tenant only', async () => {
     expect((await ask({}, await app.as('vera@example.com'))).status).toBe(200);
     const boss = await app.as('boss@globex.example');
     expect((await ask({ tenantId: 'globex' }, boss)).status).toBe(200);

@@ -39,7 +39,7 @@ async function call(by: WidgetKey = key): Promise<string> {
 }
 
 describe('A whisper', () => {
-  test('reaches the agent as a message of the system that it does not answer, once', async () => {
+  test('reaches the agent once, as a system message that it does not answer', async () => {
     const id = await call();
     expect(await whisper(id)).toMatchObject({ status: 200, body: { ok: true } });
     expect(told()).toEqual([
@@ -47,7 +47,7 @@ describe('A whisper', () => {
     ]);
   });
 
-  test('is kept without its words, as done by whom and to which session', async () => {
+  test('is recorded without its words, with who sent it and to which session', async () => {
     const id = await call();
     await whisper(id, undefined, await app.as('ops@example.com'));
     await whisper(id, { text: ` ${WORDS}`, to: WORDS });
@@ -68,7 +68,7 @@ describe('A whisper', () => {
     for (const text of [feed, app.logged()]) expect(text).not.toContain(WORDS);
   });
 
-  test('is refused while no call is open, in words that say what to do, and tried by nobody', async () => {
+  test('is refused while no call is open, with a message about what to do, and never sent', async () => {
     const id = await app.open(key);
     expect(errorOf(await whisper(id))).toEqual({ status: 409, code: 'CONFLICT' });
     expect((await whisper(id)).body['error']).toMatch(/send it again once one is open/);
@@ -76,7 +76,7 @@ describe('A whisper', () => {
     expect(audit.body['rows']).toEqual([]);
   });
 
-  test('is refused where the page would be shown it, and where the page opens the call itself', async () => {
+  test('is refused if the page would see it, and if the page opens the call itself', async () => {
     provider.answerSdp = ANSWER;
     const open = await call(await app.key({ dataChannel: 'open' }));
     const direct = await app.open(await app.key({ call: 'direct' }));
@@ -85,7 +85,7 @@ describe('A whisper', () => {
     expect(told()).toEqual([]);
   });
 
-  test('is refused where the provider takes no words', async () => {
+  test('is refused if the provider accepts no text', async () => {
     const id = await call();
     provider.capabilities = { ...provider.capabilities, converses: false };
     expect(errorOf(await whisper(id))).toEqual({ status: 409, code: 'CONFLICT' });
@@ -98,7 +98,7 @@ describe('A whisper', () => {
     expect(errorOf(await whisper(id))).toEqual({ status: 403, code: 'SESSION_DURATION_EXCEEDED' });
   });
 
-  test('is sent ten times a minute and session at most, whoever sends it', async () => {
+  test('is limited to ten times a minute for each session, over all senders', async () => {
     const id = await call();
     const ops = await app.as('ops@example.com');
     for (let n = 0; n < 10; n += 1) expect((await whisper(id, undefined, n % 2 ? ops : service)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('A whisper', () => {
   });
 
   test.each([[{}], [{ text: ' \n' }], [{ text: 'x'.repeat(1001) }], [{ text: WORDS, role: 'user' }], [{ text: 7 }]])(
-    'takes no %j',
+    'does not accept %j',
     async (body) => {
       const id = await call();
       expect(errorOf(await whisper(id, body))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
@@ -119,7 +119,7 @@ describe('A whisper', () => {
     },
   );
 
-  test('is for operators, and for admins whose tenant lets them, of its sessions alone', async () => {
+  test('is for operators, and for a tenant’s admins if the tenant allows it, for its own sessions only', async () => {
     const globex = await app.key({ tenantId: 'globex', dataChannel: 'none' });
     const [own, other] = [await call(globex), await call()];
     const boss = await app.as('boss@globex.example');
@@ -143,7 +143,7 @@ describe('A whisper', () => {
     await app.service.directory.reload();
   });
 
-  test('that no process answers is neither done nor undone in the audit, and its sender is told so', async () => {
+  test('that no process answers is undecided in the audit, and its sender is told so', async () => {
     const id = await call();
     vi.spyOn(app.service.calls.whispers, 'send').mockResolvedValue('unanswered');
     const reply = await whisper(id);
@@ -153,7 +153,7 @@ describe('A whisper', () => {
     expect(audit.body['rows']).toMatchObject([{ action: 'session.whisper', result: null }]);
   });
 
-  test('reaches nobody while the database is away, which would not have kept it', async () => {
+  test('reaches nobody while the database is away, because it could not be recorded', async () => {
     const id = await call();
     vi.spyOn(app.service.stores.journal, 'append').mockRejectedValue(new Unavailable('database'));
     expect(errorOf(await whisper(id))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });

@@ -20,15 +20,15 @@ async function whyOf(id: string): Promise<{ sentence: string; facts: readonly st
   return body['why'] as { sentence: string; facts: readonly string[] };
 }
 
-describe('The detail of a session tells why', () => {
-  test('it is open, and what comes next', async () => {
+describe('The detail of a session says why', () => {
+  test('it is open, and what happens next', async () => {
     const id = await app.open(await app.key());
     const { sentence, facts } = await whyOf(id);
     expect(sentence).toContain(`Still open: it goes idle ${at(301 * SECOND)}`);
     expect(facts).toMatchObject([expect.stringContaining(`Opened ${at(0)}`)]);
   });
 
-  test('the clock ended it, and how late that was found', async () => {
+  test('the clock ended it, and how late that was noticed', async () => {
     const id = await app.open(await app.key());
     app.clock.advance(8000 * SECOND);
     await app.sweep();
@@ -38,7 +38,7 @@ describe('The detail of a session tells why', () => {
     expect(facts.join()).toMatch(/found .* 13 min 19 s later, by CLOCK on node/);
   });
 
-  test('an operator ended it, who, and with which words', async () => {
+  test('an operator ended it, who that was, and with which reason', async () => {
     const id = await app.open(await app.key());
     const headers = await app.as('ops@example.com');
     await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, { reason: 'abuse' }, headers);
@@ -60,7 +60,7 @@ describe('The detail of a session tells why', () => {
     expect((await whyOf(id)).sentence).toContain(`acme/${key.id} was revoked by cli, who wrote “stolen”.`);
   });
 
-  test('a console user’s day is over, and tells its total over all tenants to no admin of one', async () => {
+  test('a console user’s day is used up, and does not show the total over all tenants to one tenant’s admin', async () => {
     app = await build({
       env: {
         OPERATOR_EMAILS: 'ops@example.com',
@@ -87,7 +87,7 @@ describe('The detail of a session tells why', () => {
     expect(JSON.stringify(body)).not.toMatch(/\b107\b/);
   });
 
-  test('its usage passed a ceiling, which one, and what sets it', async () => {
+  test('its usage exceeded a ceiling, which one, and what sets it', async () => {
     const key = await app.key({ limits: { dailyTokens: 10 }, totals: { dollarsDaily: 3 } });
     const id = await app.open(key);
     await app.post('/api/auth/usage', { sm_session_id: id, tokens: 11, dollars: 0.5 });

@@ -27,7 +27,7 @@ async function list(query: string): Promise<{ sessions: readonly Listed[]; nextC
 }
 
 describe('The operator API', () => {
-  test('shows what the creator of a session noted on it, and null where nothing was', async () => {
+  test('shows the metadata that a session’s creator set, and null if there is none', async () => {
     const key = await app.key();
     const detail = async (body: object): Promise<unknown> => {
       const id = await app.open(key, body);
@@ -37,7 +37,7 @@ describe('The operator API', () => {
     expect(await detail({})).toBeNull();
   });
 
-  test("shows a session's calls, what each used, and whom to ask the provider about", async () => {
+  test("shows a session's calls, the usage of each, and which id to quote to the provider", async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}`;
     expect((await app.get(path, service)).body['calls']).toEqual([]);
@@ -121,7 +121,7 @@ describe('The operator API', () => {
     ['a viewer', 'vera@example.com', null, 'node'],
     ['the admin of its tenant', 'boss@globex.example', null, null],
   ])(
-    'tells %s of a call: its name at the provider, and its process, as far as these are theirs',
+    'shows %s a call’s id at the provider and its process, as far as they may see these',
     async (_, email, told, ownerNode) => {
       const id = await app.open(await app.key({ tenantId: 'globex' }));
       const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex', providerCallId: 'rtc_2' };
@@ -136,7 +136,7 @@ describe('The operator API', () => {
   test.each([
     ['an operator', 'ops@example.com', 'node'],
     ['the admin of its tenant', 'boss@globex.example', null],
-  ])('tells %s of processes in what the machine of a call did, if these are theirs', async (_, email, node) => {
+  ])('shows %s processes in the events of a call’s machine, if they may see these', async (_, email, node) => {
     const id = await app.open(await app.key({ tenantId: 'globex' }));
     const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex' };
     await app.service.stores.calls.insert(call, 3);
@@ -167,7 +167,7 @@ describe('The operator API', () => {
     await app.post('/api/realtime/end', { sm_session_id: id });
   });
 
-  test('tells of one call what its machine did, to those alone who see its session', async () => {
+  test('shows what a call’s machine did only to those who may see its session', async () => {
     const id = await app.open(await app.key({ tenantId: 'globex' }));
     const ref = encodeURIComponent(id.slice(0, 42));
     const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex' };
@@ -192,7 +192,7 @@ describe('The operator API', () => {
     await app.post('/api/realtime/end', { sm_session_id: id });
   });
 
-  test('logs no session id whole, also where an operator mistypes the path of one', async () => {
+  test('logs no whole session id, even if an operator mistypes the path of one', async () => {
     const id = await app.open(await app.key());
     for (const path of [`/api/operator/session/${id}`, `/api/operator/sessions/${encodeURIComponent(id)}/ends`])
       expect((await app.get(path, service)).status).toBe(404);
@@ -201,7 +201,7 @@ describe('The operator API', () => {
     expect(app.logged()).not.toContain(id.slice(-15));
   });
 
-  test('tells state and record of a session', async () => {
+  test('shows the state and record of a session', async () => {
     const id = await app.open(await app.key(), { agentId: 'support' });
     app.clock.advance(301 * SECOND);
     await app.sweep();
@@ -248,7 +248,7 @@ describe('The operator API', () => {
     });
   });
 
-  test('tells who ended a session, when, why and with which request, and of no other end', async () => {
+  test('shows which operator ended a session, when, why and with which request, and nothing for other ends', async () => {
     const key = await app.key();
     const [one, other] = [await app.open(key), await app.open(key)];
     const endedBy = async (id: string) =>
@@ -283,7 +283,7 @@ describe('The operator API', () => {
     expect((await app.get(path, service)).body).toMatchObject({ id, endedBy: { actor: SERVICE_NAME } });
   });
 
-  test('ends nothing for a short id that fits several sessions, and lists them', async () => {
+  test('ends nothing for a short id that matches several sessions, and lists them', async () => {
     const id = await app.open(await app.key());
     const record = await app.sessions.find(id);
     if (record === undefined) throw new Error('opened just now');
@@ -300,7 +300,7 @@ describe('The operator API', () => {
   });
 
   test.each(['', '0', '00000000000000'])(
-    'knows no session by a part of a short id, or one of nobody (%j)',
+    'finds no session by part of a short id, or by an unknown one (%j)',
     async (tail) => {
       const id = await app.open(await app.key());
       const part = tail === '' ? id.slice(0, 41) : `s:${'0'.repeat(32)}:${tail}`;
@@ -328,7 +328,7 @@ describe('The operator API', () => {
     expect(reply.body['details']).toMatchObject([{ path: name, message: expect.stringContaining(known) }]);
   });
 
-  test('ends a session also for a request without a body, as curl -X POST sends it', async () => {
+  test('ends a session even for a request without a body, as curl -X POST sends it', async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
     const bare = { method: 'POST', path, headers: { ...service, 'content-type': '' } };
@@ -340,7 +340,7 @@ describe('The operator API', () => {
     });
   });
 
-  test('ends nothing while it cannot be kept who did it', async () => {
+  test('ends nothing while the audit cannot record who did it', async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
     database().isAway = true;
@@ -350,7 +350,7 @@ describe('The operator API', () => {
     expect((await app.post(path, {}, service)).status).toBe(200);
   });
 
-  test('ends nothing for a reason that cannot be kept', async () => {
+  test('ends nothing for a reason that cannot be stored', async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
     for (const reason of ['x'.repeat(501), 5, '\u0000'])
@@ -360,12 +360,12 @@ describe('The operator API', () => {
 });
 
 describe('Health', () => {
-  test('tells that the process is up, whatever is away', async () => {
+  test('says that the process is up, whatever is away', async () => {
     database().isAway = true;
     expect(await app.get('/healthz')).toMatchObject({ status: 200, body: { ok: true } });
   });
 
-  test('tells of each dependency whether it answers', async () => {
+  test('says of each dependency whether it answers', async () => {
     const ready = await app.get('/readyz');
     expect(ready).toMatchObject({
       status: 200,
@@ -387,7 +387,7 @@ describe('Health', () => {
     expect(database().asked - askedBefore).toBe(2);
   });
 
-  test('tells metrics of the routes’ replies, the refusals and the sessions', async () => {
+  test('has metrics of the routes’ replies, the refusals and the sessions', async () => {
     const id = await app.open(await app.key());
     await app.post('/api/realtime/end', { sm_session_id: id });
     await app.get('/api/nothing');
@@ -400,7 +400,7 @@ describe('Health', () => {
     expect(text).toContain('switchboard_sessions_held 1');
   });
 
-  test('tells the other metrics while the registry is away', async () => {
+  test('has the other metrics while the registry is away', async () => {
     const registry = { ...app.live.registry, size: () => Promise.reject(new Unavailable('registry')) };
     const half = await build({ live: { ...app.live, registry } });
     const { status, text } = await half.get('/metrics', service);
@@ -409,7 +409,7 @@ describe('Health', () => {
     expect(text).not.toMatch(/^switchboard_sessions_held \d/m);
   });
 
-  test('tells metrics to everybody, and timings, with DEBUG_METRICS', async () => {
+  test('shows metrics and timings to everybody with DEBUG_METRICS', async () => {
     const open = await build({ env: { DEBUG_METRICS: 'true' } });
     const { status, headers } = await open.get('/metrics');
     expect([status, headers['server-timing']?.startsWith('total;dur=')]).toEqual([200, true]);

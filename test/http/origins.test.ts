@@ -60,7 +60,7 @@ describe('A widget’s origin', () => {
     expect(replies.map(cors)).toEqual([allowed, allowed, { ...allowed, allows: 'POST, OPTIONS' }]);
   });
 
-  test('may read that there is no such path among those of sessions', async () => {
+  test('may read a 404 for an unknown path under those of sessions', async () => {
     const reply = await app.post('/api/realtime/heartbeats', {}, { origin: key.origin });
     expect([reply.status, cors(reply).origin]).toEqual([404, key.origin]);
   });
@@ -70,7 +70,7 @@ describe('A widget’s origin', () => {
       expect(cors(await app.send({ method, path, body: {}, headers: { origin: key.origin } }))).toEqual(none);
   });
 
-  test('is forgotten with the last key that is bound to it', async () => {
+  test('is forgotten with the last key bound to it', async () => {
     const { id, origin } = await app.key();
     const twin = await app.key({ origin });
     const seen = async () => cors(await app.post('/api/session', {}, { origin })).origin;
@@ -108,7 +108,7 @@ describe('Any other origin', () => {
     'HTTP://LOCALHOST:3000',
     'http://localhost',
     'https://console.acme.example:443',
-  ])('"%s" gets no header that lets it read anything', async (origin) => {
+  ])('"%s" gets no header that would let it read anything', async (origin) => {
     for (const path of [...widgetPaths, '/api/auth/session'])
       for (const method of ['GET', 'POST', 'OPTIONS'])
         expect(cors(await app.send({ method, path, body: {}, headers: { origin } }))).toEqual(none);
@@ -127,7 +127,7 @@ describe('A preflight', () => {
       },
     });
 
-  test('tells methods and how long the answer holds, and allows the headers that a bot detection adds', async () => {
+  test('lists methods and how long the answer is valid, and allows the headers that bot detection adds', async () => {
     const { headers } = await preflight('content-type,x-bot-proof, idempotency-key');
     expect(headers).toMatchObject({
       'access-control-allow-methods': 'POST, OPTIONS',
@@ -187,7 +187,7 @@ describe('A request that uses the console cookie to change something', () => {
     expect((await app.post('/api/auth/logout', {}, { cookie, ...headers })).status).toBe(200);
   });
 
-  test('is not one that proves itself otherwise: a widget’s page with a console cookie', async () => {
+  test('does not include one with other proof: a widget’s page that has a console cookie', async () => {
     const email = somebody();
     const cookie = await app.login(email);
     const headers = { cookie, origin: key.origin };
@@ -199,7 +199,7 @@ describe('A request that uses the console cookie to change something', () => {
     expect((await app.post('/api/realtime/end', body, headers)).status).toBe(200);
   });
 
-  test('is a login too: a foreign page may not log its visitor in as somebody else', async () => {
+  test('includes a login: a foreign page may not log its visitor in as somebody else', async () => {
     const email = somebody();
     await app.post('/api/auth/otp/send', { email });
     const code = /\b\d{6}\b/.exec(app.outbox.list()[0]?.text ?? '')?.[0];
@@ -218,7 +218,7 @@ describe('A request that uses the console cookie to change something', () => {
     expect((await app.post('/api/auth/otp/verify', { email, code }, { origin: CDN })).status).toBe(200);
   });
 
-  test('is logout also without a cookie, because a foreign page’s form would take the cleared cookie', async () => {
+  test('includes a logout even without a cookie, because the reply to a foreign page’s form would clear the cookie', async () => {
     const reply = await app.post('/api/auth/logout', {}, { origin: 'https://evil.example' });
     expect(errorOf(reply)).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });
     expect(reply.headers['set-cookie']).toBeUndefined();

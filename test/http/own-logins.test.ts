@@ -25,8 +25,8 @@ async function listed(cookie: string): Promise<readonly OwnLogin[]> {
 const revoke = (id: string, cookie: string, origin = CONSOLE): Promise<Reply> =>
   app.post(`/api/auth/logins/${id}/revoke`, {}, { cookie, origin });
 
-describe('Whoever is logged in', () => {
-  test('sees their own active logins, and which of them asks', async () => {
+describe('A user who is logged in', () => {
+  test('sees their own active logins, and which of them is the present one', async () => {
     const email = somebody();
     const laptop = await app.login(email);
     app.clock.advance(MINUTE);
@@ -50,7 +50,7 @@ describe('Whoever is logged in', () => {
     );
   });
 
-  test('ends another login of their own, and goes on with this one', async () => {
+  test('ends another login of their own, and keeps the present one', async () => {
     const email = somebody();
     const [stolen, mine] = [await app.login(email), await app.login(email)];
     const { id = '' } = (await listed(mine)).find(({ isCurrent }) => !isCurrent) ?? {};
@@ -62,7 +62,7 @@ describe('Whoever is logged in', () => {
     expect(await app.service.stores.logins.load(id)).toMatchObject({ destroyReason: 'revoked' });
   });
 
-  test('logs out by ending the login that asks', async () => {
+  test('logs out by ending the present login', async () => {
     const cookie = await app.login(somebody());
     const [current] = await listed(cookie);
     const reply = await revoke(current?.id ?? '', cookie);
@@ -70,7 +70,7 @@ describe('Whoever is logged in', () => {
     expect(errorOf(await app.get('/api/auth/logins', { cookie }))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
   });
 
-  test('does not reach a login of somebody else, which is as if it were not there', async () => {
+  test('cannot reach somebody else’s login, which looks as if it did not exist', async () => {
     const [mine, theirs] = [await app.login(somebody()), await app.login(somebody())];
     const [foreign] = await listed(theirs);
     const replies = [await revoke(foreign?.id ?? '', mine), await revoke('auth_0000000000000000000000', mine)];
@@ -79,7 +79,7 @@ describe('Whoever is logged in', () => {
     expect((await app.get('/api/auth/session', { cookie: theirs })).status).toBe(200);
   });
 
-  test('is not made to end one by a foreign page', async () => {
+  test('cannot be made to end one by a foreign page', async () => {
     const cookie = await app.login(somebody());
     const [current] = await listed(cookie);
     expect(errorOf(await revoke(current?.id ?? '', cookie, 'https://evil.example')).code).toBe('ORIGIN_MISMATCH');
@@ -87,7 +87,7 @@ describe('Whoever is logged in', () => {
   });
 });
 
-test('An id of a login proves nothing: without its cookie it opens nothing, nor does a service token', async () => {
+test('A login’s id proves nothing: neither it without its cookie nor a service token gives access', async () => {
   const cookie = await app.login(somebody());
   const [current] = await listed(cookie);
   const id = current?.id ?? '';

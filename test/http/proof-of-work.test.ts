@@ -44,7 +44,7 @@ function create(token: string, at: TestApp = app, of: WidgetKey = key): Promise<
   return at.create(of, {}, { ...program, 'x-switchboard-challenge': token });
 }
 
-test('A page whose create is refused gets a proof of work from nobody but Switchboard, and opens a session with it', async () => {
+test('A page whose create is refused gets a proof of work from Switchboard alone, and opens a session with its solution', async () => {
   const refused = await app.create(key, {}, program);
   expect(errorOf(refused)).toEqual(blocked);
   const data = expect.stringMatching(/^[\w-]{22}$/) as string;
@@ -66,7 +66,7 @@ test('A page whose create is refused gets a proof of work from nobody but Switch
   expect((await create(tokenOf({ ...solution, took: 812 }))).status).toBe(200);
 });
 
-test('A solution counts once, on two nodes at the same time and however it is written', async () => {
+test('A solution counts once, even on two nodes at the same time and however it is written', async () => {
   const second = await build({ env: { BOT_PROVIDER: 'altcha' } });
   const solution = await solve();
   const token = tokenOf(solution);
@@ -81,7 +81,7 @@ test('A solution counts once, on two nodes at the same time and however it is wr
   expect(errorOf(await create(again, second))).toEqual(blocked);
 });
 
-test('A solution counts for five minutes', async () => {
+test('A solution is valid for five minutes', async () => {
   const [early, late] = [await solve(), await solve()];
   app.clock.advance(5 * MINUTE);
   expect((await create(tokenOf(early))).status).toBe(200);
@@ -89,12 +89,12 @@ test('A solution counts for five minutes', async () => {
   expect(errorOf(await create(tokenOf(late)))).toEqual(blocked);
 });
 
-test('A solution for another key counts for nothing, also on the same origin', async () => {
+test('A solution for another key is invalid, even on the same origin', async () => {
   const other = await app.key({ origin: key.origin });
   expect(errorOf(await create(tokenOf(await solve(other))))).toEqual(blocked);
 });
 
-test('Nobody makes a challenge of their own, or another of ours', async () => {
+test('Nobody can make a challenge of their own, or alter one of ours', async () => {
   const solution = await solve();
   const { salt, number } = solution;
   const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -119,7 +119,7 @@ test('Nobody makes a challenge of their own, or another of ours', async () => {
   expect((await create(tokenOf(solution))).status).toBe(200);
 });
 
-test('Challenges are for the origin of a key that there is and whose challenges are ours', async () => {
+test('Challenges are given only to the origin of an existing key whose challenges are ours', async () => {
   expect((await ask({ ...key, origin: 'https://evil.example' })).body['code']).toBe('ORIGIN_MISMATCH');
   expect((await ask({ ...key, key: 'w_nobody' })).body['code']).toBe('INVALID_WIDGET_KEY');
   expect((await ask(await app.key({ revokedAtMs: 1 }))).body['code']).toBe('INVALID_WIDGET_KEY');
@@ -130,7 +130,7 @@ test('Challenges are for the origin of a key that there is and whose challenges 
   expect([other.status, other.body['code'], other.headers['cache-control']]).toEqual([404, 'NOT_FOUND', 'no-store']);
 });
 
-test('The solver finds the number in salts of every length', () => {
+test('The solver finds the number for salts of every length', () => {
   for (let length = 0; length < 140; length += 1) {
     const salt = 'a'.repeat(length);
     const challenge = createHash('sha256').update(`${salt}1234`).digest('hex');

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe('A reply that is the same for everybody', () => {
-  test.each(files)('is packed for those who take it so: %s', async (path) => {
+  test.each(files)('is compressed for clients that accept it: %s', async (path) => {
     const plain = await app.get(path);
     const packed = await app.get(path, { 'accept-encoding': 'gzip, br' });
     expect(plain.headers['content-encoding']).toBeUndefined();
@@ -78,7 +78,7 @@ describe('A reply that is the same for everybody', () => {
     });
   });
 
-  test('of the API still renews a login, also where none is needed', async () => {
+  test('from the API still renews a login, even if none is needed', async () => {
     const cookie = await app.login(somebody());
     app.clock.advance(120 * SECOND);
     const { headers } = await app.get('/api/nothing', { cookie });
@@ -87,7 +87,7 @@ describe('A reply that is the same for everybody', () => {
 });
 
 describe('The widget SDK and the element', () => {
-  test.each(files)('%s is for every origin, and says so once', async (path) => {
+  test.each(files)('%s is readable by every origin, and says so once', async (path) => {
     const { origin } = await app.key();
     for (const from of [origin, CONSOLE, 'https://elsewhere.example']) {
       const { headers } = await app.get(path, { origin: from });
@@ -107,7 +107,7 @@ describe('A reply that sets a cookie', () => {
     ['written by the handler itself', {}, { headers: [...kept, ['set-cookie', 'other=1']] }],
   ];
 
-  test.each(answers)('is kept by no cache, whatever its route says: a cookie %s', async (_, renewal, answer) => {
+  test.each(answers)('is not stored by caches, whatever its route says: a cookie %s', async (_, renewal, answer) => {
     const { service } = app;
     const logins = { ...service.identity.logins, authenticate: () => ({ login, ...renewal }) };
     const route = defineRoute({

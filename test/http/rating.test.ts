@@ -11,7 +11,7 @@ const ratingOf = async (app: TestApp, id: string): Promise<unknown> =>
   (await app.get(`/api/operator/sessions/${id}`, service)).body['rating'];
 
 describe('The rating of a session', () => {
-  test('is taken while it is open and for five minutes after its end, and the last word counts', async () => {
+  test('is accepted while it is open and for five minutes after its end, and the last one counts', async () => {
     const app = await build();
     const sm_session_id = await app.open(await app.key());
     expect(await ratingOf(app, sm_session_id)).toBeNull();
@@ -26,17 +26,20 @@ describe('The rating of a session', () => {
     expect(await ratingOf(app, sm_session_id)).toBe(4);
   });
 
-  test.each([0, 6, -1, 2.5, '5', null, undefined, true])('is a whole number from 1 to 5, and not %s', async (value) => {
-    const app = await build();
-    const sm_session_id = await app.open(await app.key());
-    expect(errorOf(await app.post(PATH, { sm_session_id, value }))).toMatchObject({
-      status: 400,
-      code: 'INVALID_REQUEST',
-    });
-    expect(await ratingOf(app, sm_session_id)).toBeNull();
-  });
+  test.each([0, 6, -1, 2.5, '5', null, undefined, true])(
+    'must be a whole number from 1 to 5, and not %s',
+    async (value) => {
+      const app = await build();
+      const sm_session_id = await app.open(await app.key());
+      expect(errorOf(await app.post(PATH, { sm_session_id, value }))).toMatchObject({
+        status: 400,
+        code: 'INVALID_REQUEST',
+      });
+      expect(await ratingOf(app, sm_session_id)).toBeNull();
+    },
+  );
 
-  test('is that of who speaks for the session: no ref, no other address and no id of nobody', async () => {
+  test('is accepted only from callers who may speak for the session: not by ref, other e-mail or unknown id', async () => {
     const app = await build();
     const email = somebody();
     const sm_session_id = await app.open(await app.key(), { email });

@@ -35,7 +35,7 @@ const resume = (token: string, body: object = {}, headers: Readonly<Record<strin
   by.create(key, { resume: token, ...body }, headers);
 
 describe('A resume token', () => {
-  test('goes on with the session on the next page: the same one, with a ticket of its own that opens a call', async () => {
+  test('resumes the same session on the next page, with a ticket of its own that opens a call', async () => {
     fakeCalls(app);
     const first = await app.create(key);
     const { token } = await attach(idOf(first));
@@ -53,7 +53,7 @@ describe('A resume token', () => {
     expect((await exchange(app, { ticket: ticketOf(next), origin: key.origin })).status).toBe(201);
   });
 
-  test('goes on once, and a page that tries it again has opened nothing', async () => {
+  test('works once, and a page that tries it again opens nothing', async () => {
     const { token } = await attach(await app.open(key));
     expect((await resume(token)).status).toBe(200);
     const before = await rows();
@@ -61,7 +61,7 @@ describe('A resume token', () => {
     expect(await rows()).toEqual(before);
   });
 
-  test('goes on with one of many pages that try at once', async () => {
+  test('works for one of many pages that try at once', async () => {
     const { token } = await attach(await app.open(key));
     const replies = await Promise.all(Array.from({ length: 20 }, () => resume(token)));
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
@@ -70,7 +70,7 @@ describe('A resume token', () => {
     ]);
   });
 
-  test('is the same again under its Idempotency-Key, for a page whose reply was lost', async () => {
+  test('returns the same reply under its Idempotency-Key, for a page whose reply was lost', async () => {
     const { token } = await attach(await app.open(key));
     const headers = { 'idempotency-key': 'k'.repeat(20) };
     const [first, again] = [await resume(token, {}, headers), await resume(token, {}, headers)];
@@ -78,7 +78,7 @@ describe('A resume token', () => {
     expect(errorOf(await resume(token, {}, { 'idempotency-key': 'l'.repeat(20) }))).toEqual(refused);
   });
 
-  test('closes the page before with 4408, and not the one that comes', async () => {
+  test('closes the former page’s socket with 4408, and not the new one’s', async () => {
     const id = await app.open(key);
     const { page, token } = await attach(id);
     app.clock.advance(SECOND);
@@ -97,7 +97,7 @@ describe('A resume token', () => {
     expect((await resume(after.token)).status).toBe(200);
   });
 
-  test('counts in no window and no total, takes no slot, and leaves the time of the session as it is', async () => {
+  test('counts in no window and no total, takes no slot, and does not change the session’s times', async () => {
     const narrow = { sessionsPerMinute: 1, concurrentSessions: 1 };
     key = await app.key({ limits: narrow, totals: narrow });
     const id = await app.open(key);
@@ -111,7 +111,7 @@ describe('A resume token', () => {
     expect((await app.create(key)).status).toBe(429);
   });
 
-  test('goes on with the sessions of a paused key, as they do, and with none of a revoked one', async () => {
+  test('works for sessions of a paused key, which go on, and not for those of a revoked one', async () => {
     const id = await app.open(key);
     const { token } = await attach(id);
     await app.service.stores.tenants.pause(key.tenantId, key.id, changedAt(app.clock.now()));
@@ -123,7 +123,7 @@ describe('A resume token', () => {
     expect(errorOf(await resume(next.token))).toEqual({ status: 401, code: 'INVALID_WIDGET_KEY' });
   });
 
-  test('is worth nothing two minutes after the last heartbeat, and everything until then', async () => {
+  test('is valid until two minutes after the last heartbeat', async () => {
     const id = await app.open(key);
     const { token } = await attach(id);
     app.clock.advance(60 * SECOND);
@@ -134,7 +134,7 @@ describe('A resume token', () => {
     expect((await resume(token)).status).toBe(200);
   });
 
-  test('is worth nothing for a session that is over, or idle', async () => {
+  test('is invalid for a session that is over or idle', async () => {
     const [ended, idle] = [await app.open(key), await app.open(key)];
     const tokens = [(await attach(ended)).token, (await attach(idle)).token];
     await app.sessions.end(ended, 'closed_by_client', app.clock.now());
@@ -142,7 +142,7 @@ describe('A resume token', () => {
     for (const token of tokens) expect(errorOf(await resume(token))).toEqual(refused);
   });
 
-  test('works for its own key, origin and user alone, and stays as it is where another tries it', async () => {
+  test('works only for its own key, origin and user, and stays valid if another tries it', async () => {
     const email = somebody();
     const id = await app.open(key, { email });
     const { token } = await attach(id, app, email);
@@ -157,7 +157,7 @@ describe('A resume token', () => {
     expect((await resume(token, { email })).status).toBe(200);
   });
 
-  test('goes on with a session of the console as well, of the same user', async () => {
+  test('also resumes a session of the console, for the same user', async () => {
     const [headers, others] = [await app.as(somebody()), await app.as(somebody())];
     const first = await app.post('/api/session', { tenantId: 'acme' }, headers);
     const record = await app.sessions.find(idOf(first));
@@ -179,14 +179,14 @@ describe('A resume token', () => {
     },
   );
 
-  test('is not spent by a caller who is refused, or whom a fault meets, before the session was found', async () => {
+  test('is not spent by a refusal or a fault before the session was found', async () => {
     const { token } = await attach(await app.open(key));
     vi.spyOn(app.service.stores.sessionSetups, 'find').mockRejectedValueOnce(new Error('a defect'));
     expect(errorOf(await resume(token))).toEqual({ status: 500, code: 'INTERNAL_ERROR' });
     expect((await resume(token)).status).toBe(200);
   });
 
-  test('is given back where the reply cannot be made', async () => {
+  test('is given back if the reply cannot be made', async () => {
     const { token } = await attach(await app.open(key));
     vi.spyOn(app.live.bus, 'publish').mockImplementationOnce(() => {
       throw new Error('a defect');
@@ -195,7 +195,7 @@ describe('A resume token', () => {
     expect((await resume(token)).status).toBe(200);
   });
 
-  test('is refused once the session has had its calls', async () => {
+  test('is refused once the session has had all its calls', async () => {
     const limited = await build({ provider: new FakeProvider({ call: 'brokered' }), env: { CALLS_PER_SESSION: '1' } });
     key = await limited.key();
     const id = await limited.open(key);
@@ -204,7 +204,7 @@ describe('A resume token', () => {
     expect(errorOf(await resume(token, {}, {}, limited))).toEqual(refused);
   });
 
-  test('is told to nobody but the page: no log, no journal and no database has it', async () => {
+  test('is known only to the page: no log, journal or database contains it', async () => {
     const id = await app.open(key);
     const { token } = await attach(id);
     await resume(token);
@@ -222,7 +222,7 @@ describe('A resume token', () => {
 });
 
 describe('No resume token', () => {
-  test('is given to sockets that do not want the call, nor for sessions whose pages open it', async () => {
+  test('is given to sockets that do not want the call, nor for sessions whose pages open calls themselves', async () => {
     const silent = new ChannelClient(app);
     silent.say({ type: 'attach', sm_session_id: await app.open(key) });
     expect(await silent.hear()).not.toHaveProperty('resume');
@@ -245,7 +245,7 @@ describe('No resume token', () => {
   });
 
   test.each([[['call', 7]], ['call'], [Array.from({ length: 9 }, () => 'x')]])(
-    'comes by bad wants: %j',
+    'is given for invalid `wants`: %j',
     async (wants) => {
       const page = new ChannelClient(app);
       page.say({ type: 'attach', sm_session_id: await app.open(key), wants });

@@ -35,7 +35,7 @@ describe('A method', () => {
       ['POST', 'PUT', 'DELETE', 'CONNECT'].map((method) => [method, path, 'GET, HEAD, OPTIONS']),
     ),
   ] as [string, string, string][])(
-    '%s that %s does not have is 405, and Allow tells what it has',
+    '%s that %s does not have is 405, and Allow lists what it has',
     async (method, path, allow) => {
       const app = await build();
       const reply = await app.send({ method, path, body: {} });
@@ -51,7 +51,7 @@ describe('A method', () => {
     expect(reply.headers['allow']).toMatch(/OPTIONS$/);
   });
 
-  test('HEAD is answered as GET', async () => {
+  test('HEAD is answered like GET', async () => {
     const app = await build();
     expect(await app.send({ method: 'HEAD', path: '/healthz' })).toMatchObject({ status: 200, text: '{"ok":true}' });
   });
@@ -77,7 +77,7 @@ describe('A path', () => {
     '/..%2f..%2fetc/passwd',
     '/docs/../package.json',
     '/docs/%2e%2e/main.js',
-  ])('%s that nobody has is 404', async (path) => {
+  ])('%s that does not exist is 404', async (path) => {
     const app = await build();
     expect(errorOf(await app.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(errorOf(await app.post(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
@@ -88,7 +88,7 @@ describe('A path', () => {
     expect((await app.get(`/${'x'.repeat(5000)}`)).text.length).toBeLessThan(500);
   });
 
-  test('is found whatever the query, and the query reaches no body', async () => {
+  test('is found whatever the query, and the query does not end up in a body', async () => {
     const app = await build();
     expect((await app.get('/healthz?x=1&x=2')).status).toBe(200);
     const reply = await app.send({ method: 'POST', path: `/api/auth/otp/send?email=${somebody()}`, body: {} });
@@ -97,7 +97,7 @@ describe('A path', () => {
 });
 
 describe('Every reply', () => {
-  test('carries its request id and forbids sniffing, and where not everybody gets the same it is not stored', async () => {
+  test('has its request id and forbids sniffing, and is not stored unless everybody gets the same', async () => {
     const app = await build();
     const paths = ['/api/auth/session', '/api/nothing', '/metrics', '/healthz', '/nothing'];
     for (const path of paths) {
@@ -109,7 +109,7 @@ describe('Every reply', () => {
     }
   });
 
-  test('to a fault is 500 and tells nothing of its inside', async () => {
+  test('to a fault is 500 and reveals nothing internal', async () => {
     const app = await build();
     app.service.sessions.heartbeat = () => {
       throw new Error('the password is hunter2');
@@ -120,7 +120,7 @@ describe('Every reply', () => {
     expect(reply.text).toContain(reply.headers['x-request-id']);
   });
 
-  test('while the database is away is 503 with Retry-After where it is needed, and never 401', async () => {
+  test('while the database is away is 503 with Retry-After if the database is needed, and never 401', async () => {
     const app = await build();
     const cookie = await app.login(somebody());
     const stranger = await build();
@@ -131,7 +131,7 @@ describe('Every reply', () => {
     expect(reply.text).toContain('database');
   });
 
-  test('while the database is away goes on where no login is needed, also to one who sends a cookie', async () => {
+  test('while the database is away is as usual if no login is needed, even with a cookie', async () => {
     const cookie = await (await build()).login(somebody());
     const stranger = await build();
     database().isAway = true;
@@ -145,7 +145,7 @@ describe('Every reply', () => {
 });
 
 describe('A header that must be single and came twice', () => {
-  test('is refused with 400 that names it, and changes nothing', async () => {
+  test('is refused with a 400 that names it, and changes nothing', async () => {
     const app = await build();
     for (const name of ['authorization', 'cookie', 'origin', 'content-type', 'idempotency-key']) {
       const reply = await app.send({
@@ -162,7 +162,7 @@ describe('A header that must be single and came twice', () => {
 });
 
 describe('A part of a path that names something', () => {
-  test.each(['%00', 'a%00b', '%FF', '%ED%A0%80'])('leads to nothing where no name can be %s', async (name) => {
+  test.each(['%00', 'a%00b', '%FF', '%ED%A0%80'])('finds nothing if no name can be %s', async (name) => {
     const app = await build();
     const call = await app.get(`/api/operator/calls/${name}`, service);
     const secret = await app.post(`/api/operator/secrets/${name}/delete`, { tenantId: 'acme' }, service);

@@ -62,7 +62,7 @@ describe('A caller is challenged', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
-  test('whose address had a create refused in the last ten minutes, on whichever node', async () => {
+  test('whose address had a create refused in the last ten minutes, on any node', async () => {
     const second = await build({ env: altcha, live: app.live, clock: app.clock });
     expect((await from('192.0.2.1', { agentId: 'sales' })).status).not.toBe(200);
     for (const node of [app, second])
@@ -72,7 +72,7 @@ describe('A caller is challenged', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
-  test('who left a session within five seconds, and not who stayed', async () => {
+  test('who left a session within five seconds, but not one who stayed', async () => {
     for (const [peer, stays, status] of [
       ['192.0.2.1', 5 * SECOND, 200],
       ['192.0.2.2', 5 * SECOND - 1, 403],
@@ -95,7 +95,7 @@ describe('A caller is challenged', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
-  test('but not for a challenge that its address was set, an operator’s doing or an outage', async () => {
+  test('but not because its address was challenged, an operator acted or a dependency was away', async () => {
     expect((await from('192.0.2.1', {}, program)).status).toBe(403);
     const paused = await app.key();
     await app.service.stores.tenants.pause('acme', paused.id, changedAt(1));
@@ -107,7 +107,7 @@ describe('A caller is challenged', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
-  test('but not for what its back end’s address did', async () => {
+  test('but not because of what its back end’s address did', async () => {
     await from('192.0.2.1', { agentId: 'sales' }, service);
     expect((await from('192.0.2.1')).status).toBe(200);
     await from('192.0.2.1', { agentId: 'sales' });
@@ -115,7 +115,7 @@ describe('A caller is challenged', () => {
     expect((await from('192.0.2.1')).status).toBe(403);
   });
 
-  test('and has the more to do the more makes it suspect', async () => {
+  test('and must do more work the more reasons there are', async () => {
     expect(await maxOf('192.0.2.1')).toBe(250_000);
     await from('192.0.2.1', { agentId: 'sales' });
     expect(await maxOf('192.0.2.1')).toBe(250_000);
@@ -123,7 +123,7 @@ describe('A caller is challenged', () => {
   });
 });
 
-test('An ordinary create asks the database and the windows no more where suspects are challenged than elsewhere', async () => {
+test('Challenging suspects adds no query and no window to an ordinary create', async () => {
   const counts: object[] = [];
   for (const env of [{ BOT_PROVIDER: 'heuristic' }, altcha]) {
     const at = await build({ env });
@@ -142,8 +142,8 @@ test('An ordinary create asks the database and the windows no more where suspect
   expect(counts[1]).toEqual(counts[0]);
 });
 
-describe('How much of a key’s totals is used', () => {
-  test('is the most of any total of the key or its tenant', async () => {
+describe('The used share of a key’s totals', () => {
+  test('is the highest of any total of the key or its tenant', async () => {
     const { usage, stores } = app.service;
     const read = createReadShare({ ...usage, stores });
     const now = (): number => app.clock.now();
@@ -158,7 +158,7 @@ describe('How much of a key’s totals is used', () => {
     expect(await read(await app.key({ totals: { dollarsDaily: 0 } }), now())).toBe(1);
   });
 
-  test('is read behind an answer, every ten seconds at most, and stays as it was while nobody can say it', async () => {
+  test('is read behind an answer, at most every ten seconds, and stays as it was while it cannot be read', async () => {
     const reads: ((share: number) => void)[] = [];
     let isAway = false;
     const suspects = new Suspects({

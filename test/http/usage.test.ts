@@ -20,7 +20,7 @@ async function counted(body: { email: string; tenantId?: string }): Promise<unkn
 }
 
 describe('A usage report', () => {
-  test('by the cookie of its e-mail is counted', async () => {
+  test('with the cookie of its e-mail is counted', async () => {
     const email = somebody();
     const reply = await report({ email }, await app.as(email));
     expect(reply.body).toEqual({
@@ -29,14 +29,14 @@ describe('A usage report', () => {
     });
   });
 
-  test('by sm_session_id is counted for the session’s subject, with the widget’s limits', async () => {
+  test('with an sm_session_id is counted for the session’s subject, under the widget’s limits', async () => {
     const email = somebody();
     const sm_session_id = await app.open(await app.key(), { email });
     const { body } = await report({ email, sm_session_id });
     expect(body['usage']).toMatchObject({ tokens: 5, dailyTokenLimit: 300_000, dailyDollarLimit: 20 });
   });
 
-  test('by a service token is counted for a console user, or for a tenant’s widget user', async () => {
+  test('with a service token is counted for a console user, or for a tenant’s widget user', async () => {
     const email = somebody();
     expect((await report({ email }, service)).body['usage']).toMatchObject({ dailyTokenLimit: 50_000 });
     expect((await report({ email, tenantId: 'acme' }, service)).body['usage']).toMatchObject({
@@ -63,7 +63,7 @@ describe('A usage report', () => {
     expect(await counted({ email })).toBe(0);
   });
 
-  test('by the session of somebody else is 404 and counts nothing for either', async () => {
+  test('with somebody else’s session is 404 and counts nothing for either', async () => {
     const [email, other] = [somebody(), somebody()];
     const sm_session_id = await app.open(await app.key(), { email: other });
     const cookie = await app.login(email);
@@ -76,7 +76,7 @@ describe('A usage report', () => {
     expect(await counted({ email: other, tenantId: 'acme' })).toBe(0);
   });
 
-  test('without an e-mail is refused where the proof does not name one', async () => {
+  test('without an e-mail is refused if the proof does not name one', async () => {
     for (const headers of [service, await app.as(somebody())]) {
       const reply = await report({}, headers);
       expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
@@ -84,7 +84,7 @@ describe('A usage report', () => {
     }
   });
 
-  test('with a body that is wrong or an Idempotency-Key that is none counts nothing', async () => {
+  test('with an invalid body or Idempotency-Key counts nothing', async () => {
     const email = somebody();
     await report({ email, dollars: -1 }, service);
     const refused = await report({ email }, { ...service, 'idempotency-key': '' });
@@ -93,7 +93,7 @@ describe('A usage report', () => {
     expect(await counted({ email })).toBe(0);
   });
 
-  test('of the most that one report may hold is counted exactly', async () => {
+  test('of the largest allowed amounts is counted exactly', async () => {
     const email = somebody();
     const key = await app.key({ limits: { dailyTokens: 1e12, dailyDollars: 1e6 } });
     const sm_session_id = await app.open(key, { email });
@@ -102,13 +102,13 @@ describe('A usage report', () => {
     expect(body['usage']).toMatchObject({ tokens: 3e9, dollars: 300_000 });
   });
 
-  test('of 0.1 + 0.2 dollars is counted as 0.3, and a half of the sixth decimal is rounded up', async () => {
+  test('of 0.1 + 0.2 dollars is counted as 0.3, and half of the sixth decimal is rounded up', async () => {
     const email = somebody();
     expect((await report({ email, dollars: 0.1 + 0.2 }, service)).body['usage']).toMatchObject({ dollars: 0.3 });
     expect((await report({ email, dollars: 0.000_000_5 }, service)).body['usage']).toMatchObject({ dollars: 0.300001 });
   });
 
-  test('by a service token need not prove the e-mail of the session that it names, though a wrong one is refused', async () => {
+  test('with a service token need not give the e-mail of the session that it names, though a wrong one is refused', async () => {
     const email = somebody();
     const sm_session_id = await app.open(await app.key(), { email });
     expect((await report({ sm_session_id }, service)).body['usage']).toMatchObject({ tokens: 5 });
@@ -119,7 +119,7 @@ describe('A usage report', () => {
     });
   });
 
-  test.each(['', null])('with the e-mail %j is as without one', async (email) => {
+  test.each(['', null])('with the e-mail %j is treated as without one', async (email) => {
     const key = await app.key();
     expect((await report({ sm_session_id: await app.open(key), email })).status).toBe(200);
     const named = await app.open(key, { email: somebody() });
@@ -127,7 +127,7 @@ describe('A usage report', () => {
     expect(errorOf(await report({ email }, service))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
   });
 
-  test('that is answered with 429 says that it was counted, and what of, the second time as well', async () => {
+  test('that is answered with 429 says that it was counted, and as what, the second time as well', async () => {
     const email = somebody();
     const over = {
       status: 429,

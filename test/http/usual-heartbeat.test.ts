@@ -14,7 +14,7 @@ const bodies = fc.record(
 );
 
 describe('the short cut for the usual heartbeat', () => {
-  test('takes what clients send, and reads in it what parser and schema read', () => {
+  test('accepts what clients send, and reads the same as parser and schema', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         expect(usualHeartbeat(JSON.stringify(body))).toEqual(heartbeatRequest.parse(body));
@@ -23,7 +23,7 @@ describe('the short cut for the usual heartbeat', () => {
     );
   });
 
-  test('reads nothing else in a text that differs somewhere, or leaves it to them', () => {
+  test('reads a text that differs anywhere the same way, or leaves it to them', () => {
     const changed = fc.tuple(bodies, fc.nat(), fc.nat(3), fc.string({ maxLength: 3 })).map(([body, at, less, more]) => {
       const text = JSON.stringify(body);
       const from = at % (text.length + 1);

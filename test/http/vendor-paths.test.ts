@@ -44,8 +44,8 @@ const recordOf = async ({ body }: Reply) => {
   };
 };
 
-describe('A client secret, asked for as OpenAI’s clients do', () => {
-  test('is that of a session of the agent, under the limits of a key of its tenant', async () => {
+describe('A client secret requested as OpenAI’s clients do', () => {
+  test('belongs to a session of the agent, under the limits of a key of its tenant', async () => {
     const reply = await ask({ session: { type: 'realtime' } });
     expect(reply).toMatchObject({
       status: 200,
@@ -79,7 +79,7 @@ describe('A client secret, asked for as OpenAI’s clients do', () => {
     expect(errorOf(await offer(key.origin))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
   });
 
-  test('takes what the session should be, where the key lets its callers choose', async () => {
+  test('may come with session settings, if the key lets its callers choose', async () => {
     const { setup } = await recordOf(
       await ask({
         expires_after: { anchor: 'created_at', seconds: 600 },
@@ -101,13 +101,13 @@ describe('A client secret, asked for as OpenAI’s clients do', () => {
     });
   });
 
-  test('takes a tool for a function of the page, whatever else the tool says that it is', async () => {
+  test('treats every tool as a function of the page, whatever else the tool claims to be', async () => {
     const tool = { type: 'function', name: 'look', kind: 'server_tool', url: 'https://internal.example/look' };
     const { setup } = await recordOf(await ask({ session: { tools: [tool] } }));
     expect(setup?.tools).toMatchObject([{ kind: 'function', name: 'look' }]);
   });
 
-  test('is refused where the key does not allow what is asked for', async () => {
+  test('is refused if the key does not allow what is requested', async () => {
     const locked = await app.key({ tenantId: shop, allowOverrides: false });
     const asked = (session: object): Promise<Reply> => ask({ session }, { 'x-switchboard-key': locked.id });
     expect((await asked({ type: 'realtime' })).status).toBe(200);
@@ -120,13 +120,13 @@ describe('A client secret, asked for as OpenAI’s clients do', () => {
     [{ tools: [{ type: 'mcp', name: 'x' }] }, 'session.tools.0.type'],
     [{ audio: { output: { speed: 9 } } }, 'session.audio.output.speed'],
     [{ max_output_tokens: 'inf' }, 'session.max_output_tokens'],
-  ])('is refused for %j, by the name that the client knows', async (session, path) => {
+  ])('is refused for %j, with the field named as the client knows it', async (session, path) => {
     const reply = await ask({ session });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(reply.body['details']).toMatchObject([{ path }]);
   });
 
-  test('is kept under an Idempotency-Key, as the reply to every create', async () => {
+  test('is repeated under an Idempotency-Key, like the reply to any create', async () => {
     const [first, again] = [
       await ask({}, { 'idempotency-key': 'k'.repeat(16) }),
       await ask({}, { 'idempotency-key': 'k'.repeat(16) }),
@@ -136,7 +136,7 @@ describe('A client secret, asked for as OpenAI’s clients do', () => {
 });
 
 describe('A service token', () => {
-  test('has to say whom it asks for, where there are several', async () => {
+  test('must name the tenant or agent it asks for, if there are several', async () => {
     const several = await addTenant('chain', [{ id: 'sales' }, { id: 'support' }]);
     await app.key({ tenantId: several });
     const unnamed = await app.send({ method: 'POST', path: '/v1/realtime/client_secrets', headers: service });
@@ -152,7 +152,7 @@ describe('A service token', () => {
     expect((await recordOf(right)).record).toMatchObject({ tenantId: several, agentId: 'sales' });
   });
 
-  test('is told that a tenant without a key needs one, and opens nothing by a key that is revoked or paused', async () => {
+  test('is told that a tenant needs a key, and opens nothing with one that is revoked or paused', async () => {
     const bare = await addTenant('bare', [{ id: 'support' }]);
     expect(await ask({}, { 'x-switchboard-tenant': bare })).toMatchObject({
       status: 400,
@@ -164,7 +164,7 @@ describe('A service token', () => {
     });
   });
 
-  test('answers for its visitors: its own headers are not taken for those of a program', async () => {
+  test('vouches for its visitors: its own headers do not make them programs', async () => {
     const judged = await build({
       env: { BOT_PROVIDER: 'heuristic' },
       provider: new FakeProvider({ call: 'brokered' }),
@@ -208,14 +208,14 @@ describe('A widget key as bearer token', () => {
       headers: { authorization: `Bearer ${token}`, ...headers },
     });
 
-  test('opens a session from its own origin alone', async () => {
+  test('opens a session only from its own origin', async () => {
     const reply = await asPage(key.key, { origin: key.origin, 'x-switchboard-agent': 'support' });
     expect((await recordOf(reply)).record).toMatchObject({ keyId: key.id, agentId: 'support' });
     for (const headers of [{ origin: EVIL }, {}])
       expect(errorOf(await asPage(key.key, headers as Headers))).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });
   });
 
-  test('is refused where nobody has it, and a wrong service token is no more than that', async () => {
+  test('is refused if it is unknown, and so is a wrong service token', async () => {
     expect(errorOf(await asPage('w_nobody', { origin: key.origin }))).toEqual({
       status: 401,
       code: 'INVALID_WIDGET_KEY',
@@ -228,7 +228,7 @@ describe('A widget key as bearer token', () => {
     expect(errorOf(none)).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
   });
 
-  test('lets the browser ask first for the headers that the vendor’s client sends', async () => {
+  test('is allowed by a preflight for the headers that the vendor’s client sends', async () => {
     const { status, headers } = await app.send({
       method: 'OPTIONS',
       path: '/v1/realtime/client_secrets',

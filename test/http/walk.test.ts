@@ -40,13 +40,13 @@ async function beatOver(port: number, origin: string, sm_session_id: string): Pr
   };
 }
 
-test(`The walk of a heartbeat that the document of the architecture tells has at most ${MAX_FILES} files`, () => {
+test(`The walk of a heartbeat in docs/architecture.md has at most ${MAX_FILES} files`, () => {
   expect(named.length).toBeLessThanOrEqual(MAX_FILES);
   expect(new Set(named).size).toBe(named.length);
 });
 
 // Runs before any service exists whose background work could be mistaken for the request's, and without the transport's timers.
-test('A request to a transport enters the files of the transport that the document names, and no other', async () => {
+test('A request to a transport enters exactly the transport files that the document names', async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const walk = startWalk();
@@ -82,7 +82,7 @@ describe('An ordinary heartbeat of a widget to an embedded service', () => {
     return last;
   }
 
-  test('enters the files of the service that the document names, and no other', async () => {
+  test('enters exactly the service files that the document names', async () => {
     const { entered } = await walkOnce();
     expect(entered).toEqual(named.filter((path) => !isOfTransport(path)));
   });
@@ -93,7 +93,7 @@ describe('An ordinary heartbeat of a widget to an embedded service', () => {
   });
 });
 
-test('Nothing of the composition is between the transport and the service, once it is ready', async () => {
+test('Once the service is ready, no composition code runs between it and the transport', async () => {
   const port = await freePort();
   const DATA_DIR = join(inject('runDirectory'), randomId());
   const app = await startApp(
