@@ -18,13 +18,13 @@ const limit = 65_536;
 const chunked = 'Transfer-Encoding: chunked';
 
 describe('a body', () => {
-  it('exactly at the limit is handed over whole', async () => {
+  it('exactly at the limit is passed on whole', async () => {
     const { port } = await serve(measure);
     const body = `a${'x'.repeat(limit - 2)}z`;
     expect(await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).text()).toBe('65536 az');
   });
 
-  it('that never comes whole is told of when its client is gone, and no other', async () => {
+  it('is reported as unfinished when its client leaves before all of it has come, and only then', async () => {
     const unfinished: string[] = [];
     const { port } = await serve(measure, { onUnfinished: ({ path }) => unfinished.push(path) });
     const whole = await RawClient.sending(port, requestText('POST', '/whole', [], 'ab'));
@@ -61,7 +61,7 @@ describe('a body', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('of a megabyte gets its 413 through to an ordinary client, every time', async () => {
+  it('of a megabyte always gets its 413 through to an ordinary client', async () => {
     const { port } = await serve(measure);
     for (let i = 0; i < 20; i += 1) {
       const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x'.repeat(1_000_000) });
@@ -103,7 +103,7 @@ describe('a body', () => {
     expect(await client.rest()).toBe('');
   });
 
-  it('that comes byte by byte is put together', async () => {
+  it('that arrives byte by byte is assembled', async () => {
     const { port } = await serve(measure);
     const client = await RawClient.sending(port, requestText('POST', '/', ['Content-Length: 5']));
     for (const byte of 'abcde') {
@@ -114,7 +114,7 @@ describe('a body', () => {
     client.destroy();
   });
 
-  it('in chunks is put together, and the connection closes after the reply', async () => {
+  it('in chunks is assembled, and the connection closes after the reply', async () => {
     const { port } = await serve(measure);
     const client = await RawClient.sending(
       port,
@@ -141,7 +141,7 @@ describe('a body', () => {
     ['5;a=b\r\n{"a":\r\n0\r\n\r\n'],
     ['5;a=b\r\n{"a":\r\n', '2\r\n1}\r\n', '0\r\n\r\n'],
     ['7\r\n{"a":1}\r\n0;a=b\r\n\r\n'],
-  ])('in chunks with extensions is refused in words, which the library would wait on (%j)', async (...parts) => {
+  ])('in chunks with extensions is refused with a message, because the library would wait (%j)', async (...parts) => {
     const { port, requests } = await serve(measure);
     const client = await RawClient.sending(port, requestText('POST', '/', [chunked]));
     for (const part of parts) {
@@ -153,7 +153,7 @@ describe('a body', () => {
     expect(requests).toEqual([]);
   });
 
-  it('in chunks that end in line breaks is put together while more of them come', async () => {
+  it('in chunks that end in line breaks is assembled while more of them arrive', async () => {
     const { port } = await serve(measure);
     const client = await RawClient.sending(port, requestText('POST', '/', [chunked], '5\r\nabc\r\n\r\n'));
     await new Promise((resolve) => setImmediate(resolve));
@@ -163,7 +163,7 @@ describe('a body', () => {
     expect((await client.reply()).body).toBe('8 af');
   });
 
-  it('in chunks with trailers that are announced is refused in words, and nothing behind it is served', async () => {
+  it('in chunks with announced trailers is refused with a message, and nothing after it is served', async () => {
     const { port, requests } = await serve(measure);
     const body = '3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n';
     const hidden = requestText('GET', '/hidden');
@@ -175,7 +175,7 @@ describe('a body', () => {
     expect(requests).toEqual([]);
   });
 
-  it('in chunks that sum up to more than the limit is too large', async () => {
+  it('in chunks that add up to more than the limit is too large', async () => {
     const { port } = await serve(measure);
     const client = await RawClient.sending(port, requestText('POST', '/', [chunked]));
     const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
@@ -199,7 +199,7 @@ describe('a body', () => {
     client.destroy();
   });
 
-  it('stays as it was while later requests come in', async () => {
+  it('is not changed by later requests', async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;

@@ -32,7 +32,7 @@ function endless() {
 }
 
 describe('a body that comes in parts', () => {
-  it('arrives whole and in order, of any characters, and the connection serves on', async () => {
+  it('arrives whole and in order, with any characters, and the connection stays usable', async () => {
     const { port, faults } = await serve(() => inParts(listed('one\n', '', 'zwei ä€😀\n', PART, 'end\n')));
     const url = `http://127.0.0.1:${port}`;
     const reply = await fetch(`${url}/parts`);
@@ -47,7 +47,7 @@ describe('a body that comes in parts', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/parts`)).text()).toBe('');
   });
 
-  it('is not sent to HEAD, nor made', async () => {
+  it('is neither sent nor made for HEAD', async () => {
     const { made, parts } = endless();
     const { port } = await serve(() => inParts(parts));
     const reply = await fetch(`http://127.0.0.1:${port}/parts`, { method: 'HEAD' });
@@ -55,7 +55,7 @@ describe('a body that comes in parts', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('is made no faster than the client reads, and no further once it has gone', async () => {
+  it('is made no faster than the client reads, and no longer once it has gone', async () => {
     const { made, parts } = endless();
     const { port, faults, transport } = await serve(() => inParts(parts));
     const client = await RawClient.sending(port, get);
@@ -83,7 +83,7 @@ describe('a body that comes in parts', () => {
     await transport.close(0);
   });
 
-  it('has no more than a part wait in memory, however little of it the client takes at a time', async () => {
+  it('keeps at most a part waiting in memory, however little the client takes at a time', async () => {
     const size = 8 * PART.length;
     let made = 0;
     async function* large(): AsyncGenerator<string> {
@@ -108,7 +108,7 @@ describe('a body that comes in parts', () => {
     client.socket.destroy();
   });
 
-  it('is cut where its parts fail, so that nobody takes half for the whole', async () => {
+  it('is cut off if its parts fail, so that nobody takes half for the whole', async () => {
     async function* failing(): AsyncGenerator<string> {
       yield 'half';
       throw new Error('the database is away');
@@ -120,7 +120,7 @@ describe('a body that comes in parts', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('is waited for by a drain, and cut when that has waited long enough', async () => {
+  it('delays a drain, which cuts it off after waiting long enough', async () => {
     let finish: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => {
       finish = resolve;

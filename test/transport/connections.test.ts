@@ -7,7 +7,7 @@ import { askGood, closeServers, serve, text } from '../support/transport-server.
 afterEach(closeServers);
 
 describe('connections', () => {
-  it('beyond the limit are closed at once and told of, and those that are open are served on', async () => {
+  it('beyond the limit are closed at once and reported, and open ones are still served', async () => {
     const refusedAt: number[] = [];
     const onConnectionRefused = (open: number): void => void refusedAt.push(open);
     const { port, transport } = await serve(() => text('served'), { maxConnections: 2, onConnectionRefused });
@@ -58,7 +58,7 @@ describe('connections', () => {
     expect(connectionsWithin(Infinity, 0)).toBe(Infinity);
   });
 
-  it('are bounded by a limit that the system tells', () => {
+  it('are limited by the system’s own limit', () => {
     expect(openFilesLimit()).toBeGreaterThan(16);
   });
 });

@@ -48,7 +48,7 @@ describe('closing', () => {
     await closing;
   });
 
-  it('serves those that the kernel has connected and the process has not met yet', async () => {
+  it('serves connections that the kernel has accepted and the process has not seen yet', async () => {
     const { port, transport } = await serve(() => text(''));
     const clients = Array.from({ length: 20 }, () => RawClient.sending(port, requestText('GET', '/good')));
     // A connection to this machine is complete when the call that makes it returns, which is one tick later.
@@ -59,7 +59,7 @@ describe('closing', () => {
     await closing;
   });
 
-  it('waits for a body that is under way', async () => {
+  it('waits for a body that is still arriving', async () => {
     const { port, transport, requests } = await serve((request) => text(request.body.toString()));
     const client = await RawClient.sending(port, requestText('POST', '/', ['Content-Length: 6'], 'abc'));
     const other = await RawClient.sending(port, requestText('GET', '/good'));
@@ -82,7 +82,7 @@ describe('closing', () => {
     await Promise.all([idle.closed, used.closed]);
   });
 
-  it('cuts what is still pending when the grace period is over', async () => {
+  it('cuts off what is still pending when the grace period is over', async () => {
     const { port, transport, requests } = await serve(() => new Promise(() => {}));
     const client = await RawClient.sending(port, requestText('GET', '/wait'));
     await expect.poll(() => requests.length).toBe(1);
@@ -91,13 +91,13 @@ describe('closing', () => {
     expect(requests[0]?.signal().aborted).toBe(true);
   });
 
-  it('twice is closing once', async () => {
+  it('twice has the same effect as once', async () => {
     const { transport } = await serve(() => text(''));
     expect(transport.close(1000)).toBe(transport.close(0));
     await transport.close(0);
   });
 
-  it('gives the port free for the next server', async () => {
+  it('frees the port for the next server', async () => {
     const first = await serve(() => text('first'));
     await first.transport.close(0);
     const second = await serve(() => text('second'), { port: first.port });

@@ -75,7 +75,7 @@ describe('an exchange', () => {
     expect(exchange.claim()).toBe(false);
   });
 
-  it('is answered exactly once, or never after an abort, whatever happens in whichever order', async () => {
+  it('is answered exactly once, or never after an abort, whatever happens in any order', async () => {
     const happening = fc.constantFrom('answer', 'fail', 'deadline', 'defect', 'abort', 'tick');
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 8 }), async (happenings) => {

@@ -12,7 +12,7 @@ async function ask(port: number, path = '/'): Promise<{ status: number; body: st
 }
 
 describe('a handler that', () => {
-  it('throws is answered for by onFault', async () => {
+  it('throws is answered by onFault', async () => {
     const { port, faults } = await serve(() => {
       throw new Error('at once');
     });
@@ -21,7 +21,7 @@ describe('a handler that', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('throws on a request without a body is answered for as well', async () => {
+  it('throws on a request without a body is answered as well', async () => {
     const { port } = await serve(() => {
       throw new Error('at once');
     });
@@ -32,7 +32,7 @@ describe('a handler that', () => {
     client.destroy();
   });
 
-  it('rejects is answered for by onFault', async () => {
+  it('rejects is answered by onFault', async () => {
     const { port, faults } = await serve(async () => {
       await Promise.resolve();
       throw new TypeError('later');
@@ -66,7 +66,7 @@ describe('a handler that', () => {
     client.destroy();
   });
 
-  it('answers after its process stood still has its reply sent, and only its own time is bounded', async () => {
+  it('answers after its process stood still has its reply sent, because only its own time is limited', async () => {
     let nowMs = 0;
     const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -100,7 +100,7 @@ describe('a handler that', () => {
     }
   });
 
-  it('answers with nonsense is answered for by onFault', async () => {
+  it('returns nonsense is answered by onFault', async () => {
     const nonsense = [
       undefined,
       {},
@@ -128,18 +128,21 @@ describe('a handler that', () => {
     ['an empty name', [['', 'Set-Cookie: evil']]],
     ['a length of its own', [['Content-Length', '3']]],
     ['an encoding of its own', [['transfer-encoding', 'chunked']]],
-  ] as const)('puts %s into a header is answered for, and nothing of it is sent', async (_what, headers) => {
-    const { port, faults } = await serve(() => ({ status: 200, headers, body: 'body' }));
-    const client = await RawClient.sending(port, requestText('GET', '/'));
-    const reply = await client.reply();
-    expect(reply.status).toBe(500);
-    expect(reply.head).not.toMatch(/evil|X-Echo|chunked/i);
-    expect(reply.headers['set-cookie']).toBeUndefined();
-    expect(faults).toHaveLength(1);
-    client.send(requestText('GET', '/good'));
-    expect((await client.reply()).body).toBe('good');
-    client.destroy();
-  });
+  ] as const)(
+    'puts %s into a header is answered by onFault, and nothing of its reply is sent',
+    async (_what, headers) => {
+      const { port, faults } = await serve(() => ({ status: 200, headers, body: 'body' }));
+      const client = await RawClient.sending(port, requestText('GET', '/'));
+      const reply = await client.reply();
+      expect(reply.status).toBe(500);
+      expect(reply.head).not.toMatch(/evil|X-Echo|chunked/i);
+      expect(reply.headers['set-cookie']).toBeUndefined();
+      expect(faults).toHaveLength(1);
+      client.send(requestText('GET', '/good'));
+      expect((await client.reply()).body).toBe('good');
+      client.destroy();
+    },
+  );
 });
 
 describe('an onFault that', () => {
@@ -151,7 +154,7 @@ describe('an onFault that', () => {
       },
     ],
     ['makes a reply that cannot be sent', () => ({ status: 500, headers: [['X', '\n']] as const, body: '' })],
-  ] as const)('%s leaves the caller with a plain 500', async (_what, onFault) => {
+  ] as const)('%s leaves the client with a plain 500', async (_what, onFault) => {
     const handlers = [
       () => {
         throw new Error('first');
@@ -192,7 +195,7 @@ describe('a client that goes away', () => {
     expect(faults).toEqual([]);
   });
 
-  it('while its handler works does no harm when the handler fails', async () => {
+  it('while its handler works does no harm if the handler fails', async () => {
     let fail: (reason: Error) => void = () => {};
     const { port, requests } = await serve(
       () =>
@@ -216,7 +219,7 @@ describe('a client that goes away', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('before it is answered leaves the signal of an answered request alone', async () => {
+  it('does not abort the signal of a request that was answered', async () => {
     const { port, requests } = await serve(() => text('done'));
     const client = await RawClient.sending(port, requestText('GET', '/'));
     await client.reply();

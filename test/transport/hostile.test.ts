@@ -15,7 +15,7 @@ async function attack(bytes: string): Promise<{ received: string; paths: string[
   return { received, paths: requests.slice(0, -1).map(({ path }) => path) };
 }
 
-describe('a request whose length is in doubt', () => {
+describe('a request of ambiguous length', () => {
   const cases: readonly (readonly [string, readonly string[], string])[] = [
     ['two lengths', ['Content-Length: 3', 'Content-Length: 5'], 'abcde'],
     ['the same length twice', ['Content-Length: 3', 'Content-Length: 3'], 'abc'],
@@ -48,14 +48,14 @@ describe('a request whose length is in doubt', () => {
     ['a length beyond all numbers', ['Content-Length: 99999999999999999999'], ''],
     ['a hexadecimal length', ['Content-Length: 0x3'], 'abc'],
     ['chunks without a size', ['Transfer-Encoding: chunked'], 'zz\r\nabc\r\n0\r\n\r\n'],
-  ])('(%s) ends the connection, with 400 at most, and hides nothing', async (_what, headers, body) => {
+  ])('(%s) ends the connection, at most with 400, and hides no second request', async (_what, headers, body) => {
     const { received, paths } = await attack(requestText('POST', '/', headers, `${body}${hidden}`));
     expect(received).toMatch(/^(HTTP\/1\.1 400 |$)/);
     expect(received).not.toMatch(/200 OK/);
     expect(paths).toEqual([]);
   });
 
-  it('is answered by rejectMalformed when there is one, or by onFault when that fails', async () => {
+  it('is answered by rejectMalformed if given, or by onFault if that fails', async () => {
     const bytes = requestText('POST', '/x', ['Content-Length: 3', 'Content-Length: 5'], 'abcde');
     const own = await serve(() => text(''), {
       rejectMalformed: ({ path, duplicates }) => ({ status: 400, headers: [], body: `${path} ${duplicates.join()}` }),
@@ -73,7 +73,7 @@ describe('a request whose length is in doubt', () => {
     expect(await askGood(failing.port)).toBe('good');
   });
 
-  it('by trailers behind its chunks hides no request in them', async () => {
+  it('because of trailers after its chunks hides no request in them', async () => {
     const chunks = '3\r\nabc\r\n0\r\n';
     const together = await attack(requestText('POST', '/', ['Transfer-Encoding: chunked'], `${chunks}${hidden}`));
     expect(together.paths).not.toContain('/hidden');
@@ -99,7 +99,7 @@ describe('requests sent in one go', () => {
     client.destroy();
   });
 
-  it('let another client have its turn after sixteen, and end the connection when there are more', async () => {
+  it('give another client its turn after sixteen, and end the connection if there are more', async () => {
     const { port, requests } = await serve((request) => text(request.path));
     const [greedy, other] = [await RawClient.connect(port), await RawClient.connect(port)];
     await askGood(port);
@@ -114,7 +114,7 @@ describe('requests sent in one go', () => {
     other.destroy();
   });
 
-  it('are all answered when they are sixteen, as often as the client waits for them', async () => {
+  it('are all answered if there are sixteen and the client waits for the replies, any number of times', async () => {
     const { port, requests } = await serve((request) => text(request.path));
     const client = await RawClient.connect(port);
     for (let round = 1; round <= 5; round += 1) {
@@ -125,7 +125,7 @@ describe('requests sent in one go', () => {
     client.destroy();
   });
 
-  it('of many connections are all answered, whoever shares an address', async () => {
+  it('over many connections are all answered, even from one address', async () => {
     const { port } = await serve((request) => text(request.path));
     const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.connect(port)));
     for (let round = 0; round < 3; round += 1) {
@@ -135,7 +135,7 @@ describe('requests sent in one go', () => {
     for (const client of clients) client.destroy();
   });
 
-  it('end the connection when one comes behind a reply that is pending', async () => {
+  it('end the connection if one arrives while a reply is pending', async () => {
     const { port, requests } = await serve(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return text('late');
@@ -148,7 +148,7 @@ describe('requests sent in one go', () => {
   });
 });
 
-describe('bytes that are no request', () => {
+describe('bytes that are not a request', () => {
   it.each([
     ['zeros', '\0'.repeat(100)],
     ['a TLS greeting', '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03'],

@@ -29,7 +29,7 @@ describe('choosing uWebSockets.js', () => {
     expect(preferredPackages({ nodeMajor: 24, os: 'darwin', glibc: undefined })[0]).toBe('uws-current');
   });
 
-  it('takes the other version when the preferred one does not load', () => {
+  it('uses the other version if the preferred one does not load', () => {
     const other = {} as Uws;
     const load = (name: UwsPackage): Uws => {
       if (name === 'uws-current') throw new Error('GLIBC_2.38 not found');
@@ -38,7 +38,7 @@ describe('choosing uWebSockets.js', () => {
     expect(loadUws(linux(24, '2.41'), load)).toBe(other);
   });
 
-  it('says on which platform nothing loads, why, and what would', () => {
+  it('says on which platform nothing loads, why, and what would help', () => {
     const load = (name: UwsPackage): Uws => {
       throw new Error(`intro\n\nno binary in ${name}`);
     };
@@ -88,7 +88,7 @@ describe('choosing uWebSockets.js', () => {
 });
 
 describe('the limit for header bytes', () => {
-  it('is 16 KiB when nothing is set', () => {
+  it('is 16 KiB by default', () => {
     const env: NodeJS.ProcessEnv = {};
     limitHeaderBytes(env);
     expect(env['UWS_HTTP_MAX_HEADERS_SIZE']).toBe('16384');
@@ -100,7 +100,7 @@ describe('the limit for header bytes', () => {
     expect(env.UWS_HTTP_MAX_HEADERS_SIZE).toBe('32768');
   });
 
-  it.each(['', '0', '-1', '16k', '1e5', '4095', '262145', '99999999'])('is refused as %j', (value) => {
+  it.each(['', '0', '-1', '16k', '1e5', '4095', '262145', '99999999'])('may not be %j', (value) => {
     expect(() => limitHeaderBytes({ UWS_HTTP_MAX_HEADERS_SIZE: value })).toThrow(/UWS_HTTP_MAX_HEADERS_SIZE must be/);
   });
 });

@@ -20,11 +20,11 @@ describe('the peer as text', () => {
     expect(peerText(bytes(hex))).toBe(text);
   });
 
-  it('of a connection that is gone is empty', () => {
+  it('of a closed connection is empty', () => {
     expect(peerText(new ArrayBuffer(0))).toBe('');
   });
 
-  it('stays right when more addresses have come than are remembered', () => {
+  it('stays right after more addresses than are remembered', () => {
     for (let i = 0; i < 10_100; i += 1) {
       const hex = i.toString(16).padStart(8, '0');
       expect(peerText(bytes(hex))).toBe(`0.0.${i >> 8}.${i & 255}`);

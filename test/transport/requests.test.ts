@@ -30,7 +30,7 @@ describe('a request', () => {
     expect(request?.atMs).toBeLessThanOrEqual(Date.now());
   });
 
-  it('stays readable after the handler has waited', async () => {
+  it('can still be read after the handler has waited', async () => {
     const { port } = await serve(async (request) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return text(
@@ -45,7 +45,7 @@ describe('a request', () => {
     expect(await response.text()).toBe('PUT /p q x 127.0.0.1 body');
   });
 
-  it('has an empty query where there is none, and its own id', async () => {
+  it('has an empty query if none was sent, and an id of its own', async () => {
     const { port, requests } = await serve(() => text(''));
     const client = await RawClient.connect(port);
     for (const path of ['/plain', '/mark?']) {
@@ -71,7 +71,7 @@ describe('a request', () => {
     client.destroy();
   });
 
-  it('names a header that must be single and came more than once, and hides its values', async () => {
+  it('reports a header that must be single and came more than once, and hides its values', async () => {
     const { port, requests } = await serve(() => text(''));
     const names = ['Origin', 'Cookie', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Sec-Fetch-Site'];
     const client = await RawClient.connect(port);
@@ -130,7 +130,7 @@ describe('a request', () => {
     client.destroy();
   });
 
-  it('has the address of its own connection, whoever else connects, goes, or goes over to a socket', async () => {
+  it('has the address of its own connection, whichever others connect, close, or become sockets', async () => {
     const path = '/socket';
     const accept = (): SocketListener => ({
       message: () => undefined,
@@ -179,7 +179,7 @@ describe('a request', () => {
     sixth.destroy();
   });
 
-  it('has an id that no other of this process has', async () => {
+  it('has an id that is unique in this process', async () => {
     const { port, requests } = await serve(() => text(''));
     const client = await RawClient.connect(port);
     // More requests than the two digits at the end of an id can tell apart.
@@ -201,7 +201,7 @@ describe('a request', () => {
 });
 
 describe('a reply', () => {
-  it('to HEAD has the headers and the length of the body, and no body', async () => {
+  it('to HEAD has the headers and the body’s length, and no body', async () => {
     const { port } = await serve(() => text('twelve bytes', [['X-One', '1']]));
     const client = await RawClient.sending(port, requestText('HEAD', '/'));
     const reply = await client.reply({ toHead: true });
@@ -263,7 +263,7 @@ describe('a reply', () => {
     client.destroy();
   });
 
-  it('reaches each of 16 connections that ask 50 times over', async () => {
+  it('reaches each of 16 connections that ask 50 times', async () => {
     const { port } = await serve((request) =>
       request.path.endsWith('0') ? Promise.resolve(text(`late ${request.path}`)) : text(`now ${request.path}`),
     );
@@ -292,7 +292,7 @@ describe('listening', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('tells the address it is bound to', async () => {
+  it('reports the address it is bound to', async () => {
     const { port, transport } = await serve(() => text(''));
     expect(port).toBeGreaterThan(0);
     expect(transport.address).toBe(`127.0.0.1:${port}`);

@@ -14,7 +14,7 @@ for (let at = 0; at < size; at += 4) large.writeUInt32LE(at, at);
 const get = requestText('GET', '/large');
 
 describe('a reply that is too large for the connection', () => {
-  it('is not made a second time for a client that has not read the first', async () => {
+  it('is not made again for a client that has not read the first', async () => {
     const { port, requests } = await serve(() => text(large));
     const client = await RawClient.sending(port, get);
     client.socket.pause();
@@ -28,7 +28,7 @@ describe('a reply that is too large for the connection', () => {
   it.each([
     ['at once', (): Promise<ReturnType<typeof text>> | ReturnType<typeof text> => text(large)],
     ['later', async () => delay(10, text(large))],
-  ])('comes whole to a client that reads late, and the connection serves on (made %s)', async (_when, handle) => {
+  ])('reaches a client whole that reads late, and the connection stays usable (made %s)', async (_when, handle) => {
     const { port, requests } = await serve(handle);
     const client = await RawClient.sending(port, requestText('GET', '/large'));
     client.socket.pause();
@@ -53,7 +53,7 @@ describe('a reply that is too large for the connection', () => {
     expect(large.equals(Buffer.from(await reply.arrayBuffer()))).toBe(true);
   });
 
-  it('is given up quietly when the client goes away in the middle', async () => {
+  it('is given up quietly if the client goes away in the middle', async () => {
     const { port, faults } = await serve(() => text(large));
     const client = await RawClient.sending(port, get);
     client.socket.pause();
@@ -67,7 +67,7 @@ describe('a reply that is too large for the connection', () => {
 });
 
 describe('small replies', () => {
-  it('are not made on and on for a client that does not read them', async () => {
+  it('are not made endlessly for a client that does not read them', async () => {
     const asked = 20_000;
     const { port, requests } = await serve(() => text('x'.repeat(8000)));
     const client = await RawClient.sending(port, requestText('GET', '/').repeat(asked));

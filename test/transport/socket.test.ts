@@ -105,7 +105,7 @@ describe('an upgrade', () => {
     expect(head).not.toMatch(/Sec-WebSocket-Extensions/i);
   });
 
-  it('chooses the subprotocol among others, and none when it was not offered', async () => {
+  it('chooses the subprotocol among others, and none if it was not offered', async () => {
     const { url } = await serveSockets();
     const among = await SocketClient.open(url, ['chat', 'switchboard.v1']);
     expect(among.socket.protocol).toBe('switchboard.v1');
@@ -126,7 +126,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('that is let through after a wait is a fault of the handler: such sockets are not safe', async () => {
+  it('that is accepted after a wait is a fault of the handler, because such sockets are not safe', async () => {
     const { port, sockets, faults } = await serveSockets(() => Promise.resolve(switching));
     const client = await RawClient.sending(port, requestText('GET', path, upgradeHeaders));
     expect(await client.reply()).toMatchObject({ status: 500 });
@@ -135,7 +135,7 @@ describe('an upgrade', () => {
     client.destroy();
   });
 
-  it('of a client that leaves while it is decided comes to nothing', async () => {
+  it('of a client that leaves before the decision opens no socket', async () => {
     let decide: (reply: HttpReply) => void = () => {};
     const { port, requests, sockets, faults } = await serveSockets(
       () =>
@@ -160,7 +160,7 @@ describe('an upgrade', () => {
     client.destroy();
   });
 
-  it('whose handler throws or rejects is answered for', async () => {
+  it('whose handler throws or rejects is answered by onFault', async () => {
     const handlers = [
       () => {
         throw new Error('on purpose');
@@ -176,7 +176,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('with a body is refused: two parsers could disagree where the frames begin', async () => {
+  it('with a body is refused, because two parsers could disagree about where the frames start', async () => {
     const { port, sockets } = await serveSockets();
     for (const framing of [['Content-Length: 5'], ['Transfer-Encoding: chunked']]) {
       const client = await RawClient.sending(port, requestText('GET', path, [...upgradeHeaders, ...framing], 'hello'));
@@ -213,7 +213,7 @@ describe('an upgrade', () => {
 });
 
 describe('frames', () => {
-  it('of every kind of character come and go as they are', async () => {
+  it('with any characters come and go unchanged', async () => {
     const { url } = await serveSockets();
     const client = await SocketClient.open(url);
     for (const message of ['', 'plain', 'žluť', '\u{1F40E}', '\u0000', 'x'.repeat(4096)]) {
@@ -246,7 +246,7 @@ describe('frames', () => {
     expect(sockets[0]?.pings).toBe(1);
   });
 
-  it('that are binary are told as such', async () => {
+  it('that are binary are reported as such', async () => {
     const { url } = await serveSockets();
     const client = await SocketClient.open(url);
     client.socket.send(new Uint8Array([1, 2, 3]));
@@ -281,7 +281,7 @@ describe('frames', () => {
     ['a reserved control opcode', [frameBytes(11, 'x')]],
     ['a ping in fragments', [frameBytes(opcode.ping, 'x', { isLast: false })]],
     ['a ping of 126 bytes', [frameBytes(opcode.ping, 'x'.repeat(126))]],
-  ])('with %s cost their own socket, and no other', async (_what, frames) => {
+  ])('with %s cost only their own socket', async (_what, frames) => {
     const { port, url, sockets, faults } = await serveSockets();
     const other = await SocketClient.open(url);
     const socket = await RawSocket.open(port, path);
@@ -295,7 +295,7 @@ describe('frames', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('without a mask harm nobody else', async () => {
+  it('without a mask affect no other socket', async () => {
     const { port, url } = await serveSockets();
     const other = await SocketClient.open(url);
     const socket = await RawSocket.open(port, path);
@@ -307,7 +307,7 @@ describe('frames', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('made of chance harm nobody else', async () => {
+  it('of random bytes affect no other socket', async () => {
     const { port, url, faults } = await serveSockets();
     const other = await SocketClient.open(url);
     let seed = 1;
@@ -325,7 +325,7 @@ describe('frames', () => {
 });
 
 describe('a socket', () => {
-  it('that is closed by its listener gets the code and the reason, and the listener hears of it once', async () => {
+  it('that is closed by its listener gets the code and the reason, and the listener is told once', async () => {
     const { url, sockets } = await serveSockets();
     const client = await SocketClient.open(url);
     client.say('close');
@@ -338,7 +338,7 @@ describe('a socket', () => {
     expect(echo?.closings).toBe(1);
   });
 
-  it('whose listener throws is closed with 1011, and only it', async () => {
+  it('is closed with 1011, as the only one, if its listener throws', async () => {
     const { url, faults, sockets } = await serveSockets();
     const [client, other] = [await SocketClient.open(url), await SocketClient.open(url)];
     client.say('throw');
@@ -349,7 +349,7 @@ describe('a socket', () => {
     expect(await other.hear()).toBe('well');
   });
 
-  it('that nobody accepts without a fault is closed with 1011', async () => {
+  it('is closed with 1011 if accepting it fails', async () => {
     const { url, faults } = await serveSockets(undefined, {
       endpoint: {
         accept() {
@@ -362,7 +362,7 @@ describe('a socket', () => {
     expect(faults).toMatchObject([{ message: 'not today' }]);
   });
 
-  it('whose listener throws at its end does no harm', async () => {
+  it('does no harm if its listener throws at its end', async () => {
     const { url, faults, port } = await serveSockets(undefined, {
       endpoint: {
         accept: (socket) => ({
@@ -381,7 +381,7 @@ describe('a socket', () => {
     expect(await askGood(port)).toBe('good');
   });
 
-  it('that does not read is told that its frames are dropped, and can still be told why it is closed', async () => {
+  it('of a client that does not read reports that frames are dropped, and can still be closed with a reason', async () => {
     const { port, sockets } = await serveSockets();
     const socket = await RawSocket.open(port, path);
     const [echo] = sockets;
@@ -414,7 +414,7 @@ describe.concurrent('a silent socket', () => {
     dead.client.destroy();
   });
 
-  it('that answers pings lives on without a message', async ({ expect: expectHere }) => {
+  it('that answers pings stays open without messages', async ({ expect: expectHere }) => {
     const { port, sockets } = await serveSockets(undefined, { endpoint: { idleTimeoutSec: 8 } });
     const socket = await RawSocket.open(port, path);
     const pings = (): number => socket.frames.filter((frame) => frame.opcode === opcode.ping).length;
@@ -446,7 +446,7 @@ describe('closing the server', () => {
     expect(socket.closeCode).toBe(1012);
   });
 
-  it('sends away also those that are let through while it closes', async () => {
+  it('also closes sockets that are accepted while it closes', async () => {
     let closing: Promise<void> | undefined;
     const server: SocketServer = await serveSockets(() => {
       closing = server.transport.close(5000);
@@ -456,7 +456,7 @@ describe('closing the server', () => {
     await closing;
   });
 
-  it('does not wait for connections that have become sockets and are gone', async () => {
+  it('does not wait for sockets that are already gone', async () => {
     const { url, transport } = await serveSockets();
     const clients = await Promise.all(Array.from({ length: 5 }, () => SocketClient.open(url)));
     for (const client of clients) client.socket.close();

@@ -98,13 +98,13 @@ describe('A call that Switchboard opens', () => {
   const offers = (): unknown[] =>
     posted.filter(({ path }) => path.endsWith('/calls')).map(({ authorization }) => authorization);
 
-  test('is asked for at the address of the session, with its ticket', async () => {
+  test('is requested at the session’s URL, with its ticket', async () => {
     await session.connectAudio();
     expect(posted).toEqual([{ path: '/api/realtime/calls', authorization: 'Bearer ek_1', body: 'v=0' }]);
     expect(states('call')).toEqual(['creating', 'open']);
   });
 
-  test('has a ticket of its own when it is another of the session', async () => {
+  test('needs a ticket of its own if the session has had one before', async () => {
     await session.connectAudio();
     await session.connectAudio();
     expect(offers()).toEqual(['Bearer ek_1', 'Bearer ek_sb_1']);
@@ -112,7 +112,7 @@ describe('A call that Switchboard opens', () => {
     expect(JSON.parse(ticket?.body ?? '')).toEqual({ sm_session_id: created.sm_session_id, email: 'ada@example.com' });
   });
 
-  test('takes a new ticket when the first is not good any more, and no third one', async () => {
+  test('asks for a new ticket if the first is no longer valid, but not for a third', async () => {
     refusals = [new Response('', { status: 401 })];
     await session.connectAudio();
     expect(offers()).toEqual(['Bearer ek_1', 'Bearer ek_sb_1']);
@@ -120,7 +120,7 @@ describe('A call that Switchboard opens', () => {
     await expect(session.connectAudio()).rejects.toMatchObject({ code: 'PROVIDER_REFUSED', status: 401 });
   });
 
-  test('that is refused is told in the words of Switchboard', async () => {
+  test('that is refused is reported in Switchboard’s words', async () => {
     const body = { code: 'DAILY_QUOTA_EXCEEDED', error: 'no', userMessage: "Today's limit is reached." };
     refusals = [Response.json(body, { status: 429 })];
     await expect(session.connectAudio()).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('A call that Switchboard opens', () => {
     expect(stream.current.active).toBe(false);
   });
 
-  test('waits with its offer until the browser has looked for its addresses, a second at most', async () => {
+  test('sends its offer once the browser has gathered its addresses, or after a second', async () => {
     class LatePeer extends FakePeer {
       override iceGatheringState = 'gathering';
     }
@@ -164,7 +164,7 @@ describe('A call that Switchboard opens', () => {
       expect(socket().sent).toMatchObject([{ type: 'attach', wants: ['call'] }]);
     });
 
-    test('says and interrupts over the socket, and shows what that tells', () => {
+    test('sends texts and interrupts over the socket, and shows what the socket reports', () => {
       session.send('Hello?');
       session.interrupt();
       expect(socket().sent.slice(1)).toEqual([
@@ -182,7 +182,7 @@ describe('A call that Switchboard opens', () => {
       expect(heard('error')).toMatchObject([{ code: 'CALL_NOT_OPEN' }]);
     });
 
-    test('runs the tools of the page, and tells of what does not fit', async () => {
+    test('runs the page’s tools, and reports what does not fit into a frame', async () => {
       socket().say({ type: 'tool', id: 't1', name: 'add', arguments: '{"a":2,"b":3}' });
       socket().say({ type: 'tool', id: 't2', name: 'missing', arguments: '' });
       socket().say({ type: 'tool', id: 't3', name: 'fill', arguments: '' });
@@ -213,7 +213,7 @@ describe('A call that Switchboard opens', () => {
       socket().say({ type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } });
     }
 
-    test('hears nothing of the microphone but while they do, and tells it over the socket, each press once', async () => {
+    test('sends the microphone only while they do, and reports each press once over the socket', async () => {
       await begin('none');
       expect([isHeard(), session.agent]).toEqual([false, agent]);
       session.talk(true);
@@ -231,7 +231,7 @@ describe('A call that Switchboard opens', () => {
       ]);
     });
 
-    test('hears nothing where that cannot be told, and nothing in the next call before they press again', async () => {
+    test('sends nothing if a press cannot be reported, and nothing in the next call before they press again', async () => {
       await begin('none');
       session.talk(true);
       await session.connectAudio();
@@ -245,7 +245,7 @@ describe('A call that Switchboard opens', () => {
       expect(isHeard()).toBe(false);
     });
 
-    test('is told by the provider’s own events where there is a data channel, and answered once what was said is a turn', async () => {
+    test('uses the provider’s own events if there is a data channel, and is answered once the speech is a turn', async () => {
       await begin('open');
       const [channel] = peer().channels;
       channel?.open();
@@ -269,7 +269,7 @@ describe('A call that Switchboard opens', () => {
       expect(speech).toEqual([true, false, true].map((on) => ({ who: 'visitor', on })));
     });
 
-    test('is heard all the time by an agent that has none', async () => {
+    test('is heard all the time by an agent without that button', async () => {
       await session.connectAudio();
       session.talk(true);
       session.talk(false);
@@ -277,7 +277,7 @@ describe('A call that Switchboard opens', () => {
     });
   });
 
-  describe('for who writes', () => {
+  describe('in writing', () => {
     const silent = { current: new FakeStream() };
     const asked = vi.fn<() => Promise<FakeStream>>();
 
@@ -299,7 +299,7 @@ describe('A call that Switchboard opens', () => {
       );
     });
 
-    test('sends silence, asks for no microphone, and gives back one that was opened before', async () => {
+    test('sends silence, asks for no microphone, and releases one that was open', async () => {
       await session.end();
       await open('none', { audio: true });
       const call = (await session.connectText()) as { readonly stream: unknown };
@@ -311,7 +311,7 @@ describe('A call that Switchboard opens', () => {
       expect(silent.current.active).toBe(false);
     });
 
-    test('becomes one that is spoken and back, each by a ticket of its own', async () => {
+    test('changes to speech and back, each time with a ticket of its own', async () => {
       await session.connectText();
       await session.connectAudio();
       expect(peer(0).connectionState).toBe('closed');
@@ -322,7 +322,7 @@ describe('A call that Switchboard opens', () => {
       expect(states('media')).not.toContain('lost');
     });
 
-    test('goes on in writing where the microphone is refused then', async () => {
+    test('stays in writing if the microphone is refused then', async () => {
       await session.connectText();
       asked.mockRejectedValue(Object.assign(new Error('no'), { name: 'NotAllowedError' }));
       await expect(session.connectAudio()).rejects.toMatchObject({ code: 'MICROPHONE_BLOCKED' });
@@ -331,7 +331,7 @@ describe('A call that Switchboard opens', () => {
       expect(() => session.send('Hello?')).not.toThrow();
     });
 
-    test('stays as it is where Switchboard has no ticket for another, spoken or in writing', async () => {
+    test('stays as it is, spoken or in writing, if Switchboard gives no further ticket', async () => {
       const another = async (joined: Promise<unknown>): Promise<void> => {
         const [refused] = await Promise.allSettled([joined, vi.advanceTimersByTimeAsync(10_000)]);
         expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'RATE_LIMIT_EXCEEDED' } });
@@ -354,7 +354,7 @@ describe('A call that Switchboard opens', () => {
       expect(stream.current.active).toBe(false);
     });
 
-    test('is over with its session, also when that ends while the microphone is asked for', async () => {
+    test('ends with its session, even while the microphone is being requested', async () => {
       await session.connectText();
       let give: (given: FakeStream) => void = () => undefined;
       asked.mockReturnValue(new Promise((resolve) => (give = resolve)));
@@ -367,7 +367,7 @@ describe('A call that Switchboard opens', () => {
     });
   });
 
-  test('tells while a tool of the server runs, also where the page has a data channel', async () => {
+  test('reports while a tool of the server runs, even if the page has a data channel', async () => {
     await session.end();
     await open('open', {}, { serverTools: ['hours'] });
     const socket = FakeSocket.opened.at(-1);
@@ -382,7 +382,7 @@ describe('A call that Switchboard opens', () => {
     ]);
   });
 
-  test('has no data channel where the agent forbids it', async () => {
+  test('has no data channel if the agent forbids it', async () => {
     await session.end();
     await open('none');
     const call = (await session.connectAudio()) as { readonly channel: unknown };
@@ -390,7 +390,7 @@ describe('A call that Switchboard opens', () => {
     expect(FakePeer.opened.at(-1)?.channels).toEqual([]);
   });
 
-  test('is metered by Switchboard: the page reports nothing, and its developer is told why', async () => {
+  test('is metered by Switchboard: the page reports no usage, and its developer is told why', async () => {
     const note = vi.spyOn(console, 'info').mockImplementation(() => undefined);
     const reportUsage = vi.fn(() => ({ tokens: 1 }));
     await session.connectAudio({ reportUsage });
@@ -411,7 +411,7 @@ describe('A call that Switchboard opens', () => {
         await vi.advanceTimersByTimeAsync(1);
       },
     ],
-  ])('is joined again by a ticket, with the same microphone, when its connection %s', async (_how, lose) => {
+  ])('is reopened with a ticket and the same microphone when its connection %s', async (_how, lose) => {
     const call = (await session.connectAudio()) as { readonly peer: unknown };
     peer().become('connected');
     await lose();
@@ -424,7 +424,7 @@ describe('A call that Switchboard opens', () => {
     expect(states('call')).toEqual(['creating', 'open', 'creating', 'open']);
   });
 
-  test('is lost when the call in its place does not connect either', async () => {
+  test('is lost if the call that replaces it does not connect either', async () => {
     await session.connectAudio();
     peer().become('connected');
     peer().become('failed');
@@ -443,7 +443,7 @@ describe('A call that Switchboard opens', () => {
       },
     ],
     ['its channel is closed', (): unknown => peer().channels[0]?.dispatchEvent(new Event('close'))],
-  ])('that was hung up is not joined again: %s', async (_how, hangUp) => {
+  ])('that was hung up is not reopened: %s', async (_how, hangUp) => {
     await session.connectAudio();
     peer().become('connected');
     hangUp();
@@ -453,7 +453,7 @@ describe('A call that Switchboard opens', () => {
     expect(offers()).toHaveLength(1);
   });
 
-  test('is told to the page as Switchboard hears it, and its state stays', async () => {
+  test('is reported to the page as Switchboard hears it, which does not change the call’s state', async () => {
     await session.connectAudio();
     const heard = ['ready', 'speaking', 'listening', 'over'];
     for (const event of heard) FakeSocket.opened.at(-1)?.say({ type: 'call', event, call: 'call_1' });
@@ -462,7 +462,7 @@ describe('A call that Switchboard opens', () => {
     expect(states('call')).toEqual(['creating', 'open']);
   });
 
-  test('goes on while the page hears that the session is over, and stops then', async () => {
+  test('stops only after the page has heard that the session is over', async () => {
     await session.connectAudio();
     peer().become('connected');
     const seen: unknown[] = [];

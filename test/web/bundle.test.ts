@@ -110,7 +110,7 @@ describe('The widget SDK as it is served', () => {
     });
   });
 
-  test('the types of the element know its tag, its properties, its events and its texts', async () => {
+  test('the types of the element include its tag, properties, events and texts', async () => {
     const use = `
       const widget = document.querySelector('switchboard-widget');
       if (widget === null) throw new Error('no element');
@@ -133,7 +133,7 @@ describe('The widget SDK as it is served', () => {
     });
   });
 
-  test('everything that a session and an error have at run time is in the types', async () => {
+  test('the types include everything that a session and an error have at run time', async () => {
     const { connect, SwitchboardError } = (await import(join(built, 'widget.mjs'))) as {
       readonly connect: (options: object) => Promise<{ readonly end: () => Promise<void> }>;
       readonly SwitchboardError: new (body: object) => object;
@@ -158,7 +158,7 @@ describe('The widget SDK as it is served', () => {
 
 describe('The element as it is served', () => {
   test.each(['mjs', 'js'])(
-    'switchboard-widget.%s has at most 18 kB after gzip, the SDK and English with it',
+    'switchboard-widget.%s has at most 18 kB after gzip, including the SDK and English',
     async (kind) => {
       expect(gzipSync(await read(`switchboard-widget.${kind}`)).length).toBeLessThanOrEqual(18_000);
     },
@@ -173,13 +173,13 @@ describe('The element as it is served', () => {
     },
   );
 
-  test('what only a conversation needs is a module of at most 3 kB, which is loaded only then', async () => {
+  test('the code that only a conversation needs is a module of at most 3 kB, which is loaded on demand', async () => {
     const text = await read('switchboard-widget-talk.mjs');
     expect(gzipSync(text).length).toBeLessThanOrEqual(3000);
     expect(text).not.toMatch(/\bimport\b/);
   });
 
-  test('what solves challenges is a module of at most 3 kB, which is loaded only then', async () => {
+  test('the code that solves challenges is a module of at most 3 kB, which is loaded on demand', async () => {
     const text = await read('switchboard-widget-challenge.mjs');
     expect(gzipSync(text).length).toBeLessThanOrEqual(3000);
     expect(text).not.toMatch(/\bimport\b/);
@@ -188,7 +188,7 @@ describe('The element as it is served', () => {
     });
   });
 
-  test('leaves no name in the page', async () => {
+  test('defines no global names in the page', async () => {
     const names: string[] = [];
     const page = {
       document: { currentScript: { src: 'https://s.example/switchboard-widget.js' } },

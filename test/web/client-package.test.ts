@@ -45,7 +45,7 @@ describe('The package switchboard-client', () => {
 
   afterAll(() => project.close());
 
-  test('holds these files and nothing else', () => {
+  test('contains exactly these files', () => {
     expect(project.files).toEqual([
       'LICENSE',
       'README.md',
@@ -62,7 +62,7 @@ describe('The package switchboard-client', () => {
     ]);
   });
 
-  test('describes each built file truly in its manifest', async () => {
+  test('describes each built file correctly in its manifest', async () => {
     expect(Object.keys(manifest)).toEqual(
       project.files.filter((name) => name.startsWith('dist/') && name !== 'dist/manifest.json'),
     );
@@ -72,12 +72,12 @@ describe('The package switchboard-client', () => {
     }
   });
 
-  test('is small: the core has at most 7.5 kB after gzip, the hook 1.4 kB more', () => {
+  test('has a core of at most 7.5 kB after gzip, and 1.4 kB more for the hook', () => {
     expect(manifest['dist/index.js']?.gzip).toBeLessThanOrEqual(7500);
     expect(manifest['dist/react.js']?.gzip).toBeLessThanOrEqual(1400);
   });
 
-  test('has the code and the types that a server serves', async () => {
+  test('has the same code and types as a server serves', async () => {
     const served = (name: string): Promise<string> => readFile(join(root, 'dist/web', name), 'utf8');
     expect(await read('dist/index.js')).toBe(await served('widget.mjs'));
     expect(await read('dist/index.d.ts')).toBe(await served('widget.d.mts'));
@@ -86,7 +86,7 @@ describe('The package switchboard-client', () => {
     expect(await read('LICENSE')).toBe(await readFile(join(root, 'LICENSE'), 'utf8'));
   });
 
-  test('depends on nothing, runs nothing when it is installed, and is ready to be published with its provenance', async () => {
+  test('has no dependencies and no install scripts, and can be published with provenance', async () => {
     const own = await readJson<PackageFile>(join(home, 'package.json'));
     const server = await readJson<PackageFile>(join(root, 'package.json'));
     expect([own.version, own.license]).toEqual([server.version, server.license]);
@@ -98,7 +98,7 @@ describe('The package switchboard-client', () => {
     expect(own.publishConfig).toMatchObject({ provenance: true });
   });
 
-  test('imports React in its hook only, and no second core', async () => {
+  test('imports React only in its hook, which shares the core', async () => {
     const imports = async (name: string): Promise<readonly string[]> =>
       [...(await read(name)).matchAll(/\bfrom\s*["']([^"']+)["']/g)].map(([, from = '']) => from).toSorted();
     expect(await imports('dist/index.js')).toEqual([]);
@@ -173,7 +173,7 @@ describe('The package switchboard-client', () => {
   test.each([
     ['React', 'react', 'switchboard-client/react'],
     ['Preact', 'preact', 'switchboard-client/preact'],
-  ])('knows the tag in the templates of %s, its attributes and its events', async (_name, source, types) => {
+  ])('types the tag, its attributes and its events in the templates of %s', async (_name, source, types) => {
     const page = `import type {} from '${types}';
       export const page = (${tag});
       export const other = (${wrong}
@@ -184,7 +184,7 @@ describe('The package switchboard-client', () => {
     expect(await compile(project.folder, [...bundled, ...jsx, file])).toBe('');
   });
 
-  test('knows the tag in the templates of Vue and Svelte, its attributes and its events', async () => {
+  test('types the tag, its attributes and its events in the templates of Vue and Svelte', async () => {
     // Looks the types up as the frameworks' template compilers do.
     const page = `import type { GlobalComponents } from 'vue';
       import type { SvelteHTMLElements } from 'svelte/elements';

@@ -99,19 +99,19 @@ describe('When the server closes the socket, the SDK', () => {
     vi.restoreAllMocks();
   });
 
-  test('connects elsewhere within a second when the node goes away (1012)', async () => {
+  test('reconnects within a second if the node shuts down (1012)', async () => {
     await connect();
     FakeSocket.opened[0]?.attach();
     expect(await reopensAfter(1012)).toBeLessThanOrEqual(1000);
   });
 
-  test.each([4429, 4503])('waits some seconds when it is asked for less (%s)', async (code) => {
+  test.each([4429, 4503])('waits some seconds if it is told to send less (%s)', async (code) => {
     await connect();
     FakeSocket.opened[0]?.attach();
     expect(await reopensAfter(code)).toBeGreaterThanOrEqual(4000);
   });
 
-  test('waits twice as long after each socket that fails, half a minute at most', async () => {
+  test('waits twice as long after each failed socket, at most half a minute', async () => {
     await connect();
     const waits: number[] = [];
     for (let failures = 0; failures < 9; failures += 1) waits.push(await reopensAfter(1006));
@@ -119,7 +119,7 @@ describe('When the server closes the socket, the SDK', () => {
     expect(waits.at(-1)).toBe(22_500);
   });
 
-  test('opens no other socket when the session is over (4403), and asks for the reason that it missed', async () => {
+  test('opens no other socket if the session is over (4403), and asks for the reason that it missed', async () => {
     const { events } = await connect();
     FakeSocket.opened[0]?.attach();
     server.reply = () => Response.json(over, { status: 403 });
@@ -131,7 +131,7 @@ describe('When the server closes the socket, the SDK', () => {
     expect(server.heartbeats).toBe(1);
   });
 
-  test('ends as unknown what the server does not know (4404)', async () => {
+  test('ends the session as unknown if the server does not know it (4404)', async () => {
     const { events, session } = await connect();
     server.reply = () =>
       Response.json({ error: '', code: 'SESSION_NOT_FOUND', userMessage: 'Not found.' }, { status: 404 });
@@ -140,7 +140,7 @@ describe('When the server closes the socket, the SDK', () => {
     expect(events.at(-1)).toMatchObject({ type: 'ended', event: { reason: 'not_found', userMessage: 'Not found.' } });
   });
 
-  test('takes the reason from the last frame, and nothing follows it', async () => {
+  test('takes the reason from the last frame, and does nothing after it', async () => {
     const { events } = await connect();
     FakeSocket.opened[0]?.attach();
     FakeSocket.opened[0]?.hear({ type: 'ended', ...over, maxMinutes: 15 });
@@ -149,7 +149,7 @@ describe('When the server closes the socket, the SDK', () => {
     expect(server.heartbeats).toBe(0);
   });
 
-  test('gives up a socket that does not answer a heartbeat, which then goes over HTTP', async () => {
+  test('gives up a socket that does not answer a heartbeat, and sends it over HTTP', async () => {
     const { session, events } = await connect();
     FakeSocket.opened[0]?.attach();
     await vi.advanceTimersByTimeAsync(45_000);
@@ -168,7 +168,7 @@ describe('When the server closes the socket, the SDK', () => {
       };
     });
 
-    test('tells it as soon as no other socket opens, long before the next heartbeat is due', async () => {
+    test('reports it as soon as no other socket opens, long before the next heartbeat is due', async () => {
       const { events } = await connect();
       FakeSocket.opened[0]?.attach();
       expect(await reopensAfter(1006)).toBeLessThanOrEqual(1000);
@@ -178,14 +178,14 @@ describe('When the server closes the socket, the SDK', () => {
       expect(events.at(-1)).toMatchObject({ type: 'error', event: { code: 'NETWORK_ERROR' } });
     });
 
-    test('tells it when the first socket does not open', async () => {
+    test('reports it when the first socket does not open', async () => {
       const { events } = await connect();
       FakeSocket.opened[0]?.end(1006);
       await vi.advanceTimersByTimeAsync(0);
       expect(events.at(-1)).toMatchObject({ type: 'error', event: { code: 'NETWORK_ERROR' } });
     });
 
-    test('tells it before the next heartbeat is due when the server is there but stands still', async () => {
+    test('reports it before the next heartbeat is due if the server accepts requests but does not answer', async () => {
       server.reply = neverReply;
       const { events } = await connect();
       FakeSocket.opened[0]?.attach();
@@ -196,19 +196,22 @@ describe('When the server closes the socket, the SDK', () => {
     });
   });
 
-  test('beats once over HTTP when sockets are blocked, and then as usual', async () => {
+  test('sends a heartbeat at once over HTTP if sockets are blocked, and then as usual', async () => {
     await connect();
     for (let failures = 0; failures < 4; failures += 1) await reopensAfter(1006);
     expect(server.heartbeats).toBe(1);
   });
 
-  test.each([1012, 4429, 4503])('does not burden a server that closes by itself (%s) with heartbeats', async (code) => {
-    await connect();
-    for (let closes = 0; closes < 3; closes += 1) await reopensAfter(code);
-    expect(server.heartbeats).toBe(0);
-  });
+  test.each([1012, 4429, 4503])(
+    'sends no extra heartbeats to a server that closed the socket itself (%s)',
+    async (code) => {
+      await connect();
+      for (let closes = 0; closes < 3; closes += 1) await reopensAfter(code);
+      expect(server.heartbeats).toBe(0);
+    },
+  );
 
-  test('tells the true idle time once the page told of activity, and nothing before', async () => {
+  test('reports the real idle time once the page has reported activity, and none before', async () => {
     const { session } = await connect();
     FakeSocket.opened[0]?.attach();
     await vi.advanceTimersByTimeAsync(45_000);

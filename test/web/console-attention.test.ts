@@ -57,11 +57,11 @@ const sentences = (fields: Partial<Overview>): readonly string[] =>
   whatStandsOut(overview(fields)).map(({ degree, sentence }) => `${degree}: ${sentence}`);
 
 describe('The overview says what stands out', () => {
-  test('nothing where all is as it should be', () => {
+  test('nothing, if all is well', () => {
     expect(sentences({})).toEqual([]);
   });
 
-  test('what is wrong before what is to be watched, and for which processes', () => {
+  test('errors before warnings, and for which processes', () => {
     const away = [dependency('database', 'away')];
     const nodes = [
       node('a', { eventsDropped: 3 }),
@@ -76,7 +76,7 @@ describe('The overview says what stands out', () => {
     ]);
   });
 
-  test('calls that cannot be hung up, where they are listed, also while nobody can count them', () => {
+  test('calls that cannot be hung up, with a link to them, even while they cannot be counted', () => {
     expect(sentences({ lateHangups: 1 })).toEqual([
       'wrong: 1 call is still closing after 10 s, without a confirmed hang-up: the provider may go on billing',
     ]);
@@ -86,14 +86,14 @@ describe('The overview says what stands out', () => {
     expect(sentences({ lateHangups: null })).toEqual([]);
   });
 
-  test('what the provider bills otherwise than it was counted', () => {
+  test('differences between the provider’s bill and the counts', () => {
     expect(sentences({ unexplainedDollars: 9.034 })).toEqual([
       'wrong: The provider’s bill of the last three days differs by $9.03, unexplained',
     ]);
     expect(sentences({ unexplainedDollars: null })).toEqual([]);
   });
 
-  test('webhooks that fail are to be watched, and those that were given up are wrong', () => {
+  test('failing webhooks as warnings, and those that were given up as errors', () => {
     expect(whatStandsOut(overview({ webhooks: { failing: 1, disabled: 2 } }))).toMatchObject([
       { degree: 'wrong', sentence: '2 webhooks were given up: nothing is sent until somebody enables it' },
       { degree: 'watch', sentence: '1 webhook fails: what is to be told waits', href: '/console/webhooks' },
@@ -107,13 +107,13 @@ describe('The overview says what stands out', () => {
     ]);
   });
 
-  test('leaves the provider to the verdict on it', () => {
+  test('nothing about the provider, which has a verdict of its own', () => {
     const nodes = [node('a', { dependencies: [dependency('provider', 'away')] })];
     expect(sentences({ nodes })).toEqual([]);
     expect(sentences({ nodes, verdict: null })).toEqual(['wrong: The provider is away for every process']);
   });
 
-  test('a ceiling that is reached, or will be, and by whom first', () => {
+  test('a ceiling that is or will be reached, and by whom first', () => {
     const atCeiling = [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: AT }];
     const spend = { tokens: 1, dollars: 5, ceiling: 10, projected: 12, atCeiling, budgets: [] };
     expect(sentences({ spend })).toEqual([
@@ -125,7 +125,7 @@ describe('The overview says what stands out', () => {
     ]);
   });
 
-  test('budgets of which nothing is left, or will be', () => {
+  test('budgets that are or will be used up', () => {
     const budgets = [
       { tenantId: null, id: 'all', percent: 100, at: null },
       { tenantId: 'acme', id: 'month', percent: 90, at: AT },
@@ -138,7 +138,7 @@ describe('The overview says what stands out', () => {
     expect(whatStandsOut(overview({ spend }))[1]).toMatchObject({ href: '/console/budgets?tenantId=acme', at: AT });
   });
 
-  test('refusals and ends that are three times what is usual at this time, where there are ten; ends by a wish or a clock never', () => {
+  test('refusals and ends at three times the usual rate, if there are ten; never ends on request or by the clock', () => {
     const usual = { started: 0, refused: { BOT_BLOCKED: 10, RATE_LIMIT_EXCEEDED: 10 }, ended: { create_failed: 2 } };
     const hour = {
       started: 0,
@@ -176,13 +176,13 @@ describe('Processes differ', () => {
     expect([...oddNodes(nodes, versionOf)]).toEqual(['new']);
   });
 
-  test('from the one that started first, where there are two', () => {
+  test('from the one that started first, if there are two', () => {
     expect([...oddNodes([node('a'), node('b', { version: '0.1.1' })], versionOf)]).toEqual(['b']);
   });
 });
 
-describe('What moved', () => {
-  test('is told in percent, and leads to what was counted', () => {
+describe('A change in a count', () => {
+  test('is shown in percent, and links to what was counted', () => {
     const moved = { what: 'sessions ended (create_failed)', now: 7, before: 20, factor: 0.35 };
     expect(howMuch(moved)).toBe('−65 %');
     expect(howMuch({ ...moved, factor: null })).toBe('new');
@@ -192,8 +192,8 @@ describe('What moved', () => {
   });
 });
 
-describe('What operators did', () => {
-  test('is read from the sentence that the service writes, whoever did it and to whatever', () => {
+describe('An operator’s act', () => {
+  test('is read from the service’s sentence, whoever did it and whatever its target', () => {
     const acts = [
       { actor: 'ann@acme.example', action: 'key.issue' as const, target: 'acme/shop' },
       { actor: 'service:31ea87', action: 'sessions.end' as const, target: 'state=engaged&tenantId=acme' },
@@ -208,12 +208,12 @@ describe('What operators did', () => {
 describe('Times of usage', () => {
   const atMs = Date.parse(AT);
 
-  test('name the day that it is where the service counts', () => {
+  test('name the day in the service’s timezone', () => {
     expect(dayIn('UTC', atMs)).toBe('2030-01-01');
     expect(dayIn('Pacific/Kiritimati', atMs)).toBe('2030-01-02');
   });
 
-  test('are asked as instants that are in the day which was chosen', () => {
+  test('are requested as instants within the chosen day', () => {
     expect(askedRange({ from: '2029-12-30', to: '2029-12-30' }, atMs)).toEqual({
       from: '2029-12-30T12:00:00.000Z',
       to: '2029-12-30T12:00:00.001Z',
@@ -221,7 +221,7 @@ describe('Times of usage', () => {
     expect(askedRange({ from: '-7d' }, atMs)).toEqual({ from: '2029-12-25T12:00:00.000Z', to: undefined });
   });
 
-  test('have every day, also those without usage', () => {
+  test('include every day, even without usage', () => {
     const series = everyDay([{ at: '2029-12-31', tokens: 5, dollars: 1 }], { from: '-2d' }, atMs);
     expect(series.map(({ at, tokens }) => `${at} ${tokens}`)).toEqual(['2029-12-30 0', '2029-12-31 5', '2030-01-01 0']);
   });

@@ -29,11 +29,11 @@ const views = named(
 );
 
 describe('The console as it is served', () => {
-  test('has views that are loaded when they are opened', () => {
+  test('loads its views when they are opened', () => {
     expect(views.length).toBeGreaterThanOrEqual(3);
   });
 
-  test('loads at most 60 kB after gzip before any view is there', () => {
+  test('loads at most 60 kB after gzip before any view', () => {
     for (const view of views) {
       const sizes = [...new Set([...first, ...closure(view)])].map((name) => ({ name, bytes: packedSize(name) }));
       const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -42,18 +42,18 @@ describe('The console as it is served', () => {
     }
   });
 
-  test('comes with the styles of its frame, and not with those of a view', () => {
+  test('first loads the styles of its frame, not those of a view', () => {
     const styles = [...first].filter((name) => name.endsWith('.css')).map(read);
     expect(styles.join('\n')).toContain('.rail');
   });
 
-  test('is a dozen files at most with all of its pages: a whole office opens it behind one address in the same minute', () => {
+  test('has at most a dozen files with all pages, because a whole office may open it from one address in the same minute', () => {
     const all = new Set([...first, ...views.flatMap((view) => [...closure(view)])]);
     expect(all.size).toBeGreaterThan(new Set(views).size);
     expect(all.size).toBeLessThanOrEqual(12);
   });
 
-  test('brings no validator along, and nothing of another origin', () => {
+  test('contains no validator, and nothing from another origin', () => {
     const texts = [...first, ...views].map(read).join('\n');
     expect(texts).not.toMatch(/ZodError|\$ZodType/);
     expect(named(texts, /(?:fetch|import|url)\(["'`]?(https?:)/g)).toEqual([]);
@@ -64,7 +64,7 @@ describe('The console as it is served', () => {
     expect(texts).not.toMatch(/\/src\/web\/|lineNumber:/);
   });
 
-  test('is packed as it is', () => {
+  test('has compressed files with the same content', () => {
     for (const name of first)
       expect(gunzipSync(readFileSync(`${built}console/assets/${name}.gz`)).toString()).toBe(read(name));
   });

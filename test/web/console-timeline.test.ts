@@ -20,7 +20,7 @@ function event(id: string, kind: OperatorEvent['kind'], to: string | null, minut
   };
 }
 
-describe('The words of what is noted of a session', () => {
+describe('The words for a session’s notes', () => {
   test.each([
     ['gap', { silentSec: 95 }, 'silent for 01:35'],
     ['attached', {}, 'socket attached'],
@@ -34,7 +34,7 @@ describe('The words of what is noted of a session', () => {
     expect(noteWords({ kind, detail })).toBe(words);
   });
 
-  test('are none of what its machine did', () => {
+  test('do not cover the events of its machine', () => {
     expect(noteWords({ kind: 'moved', detail: {} })).toBeUndefined();
   });
 });
@@ -48,7 +48,7 @@ describe('The timeline', () => {
     event('1', 'attached', null, 1),
   ];
 
-  test('knows the state after an event that changed none', () => {
+  test('knows the state after an event that did not change it', () => {
     expect(['5', '4', '3', '2', '1', '0'].map((id) => stateAt(events, id))).toEqual([
       'idle',
       'idle',
@@ -59,7 +59,7 @@ describe('The timeline', () => {
     ]);
   });
 
-  test('folds what is silent between events of any kind', () => {
+  test('folds silence between events of any kind', () => {
     expect(
       withSilences(events).map((entry) => (entry.kind === 'silence' ? entry.ms / 60_000 : entry.event.id)),
     ).toEqual(['5', '4', 6, '3', '2', '1']);

@@ -4,8 +4,8 @@ import { maskAddresses } from '../../src/web/console/words/format.ts';
 import { limitRows, limitWords } from '../../src/web/console/words/limits.ts';
 import { columnsOf } from '../../src/web/console/words/series.ts';
 
-describe('Counts in the course of time', () => {
-  test('have a column for each hour between the first and the last, also where there was nothing', () => {
+describe('Counts over time', () => {
+  test('have a column for each hour between the first and the last, even if empty', () => {
     const series = [
       { at: '2030-01-01T10:00:00.000Z', count: 1200 },
       { at: '2030-01-01T12:00:00.000Z', count: 3 },
@@ -18,14 +18,14 @@ describe('Counts in the course of time', () => {
     expect(columnsOf([], 'minute', 'utc')).toEqual([]);
   });
 
-  test('name the day where there is more than one', () => {
+  test('name the day if there is more than one', () => {
     const series = ['2030-01-01T10:00:00.000Z', '2030-01-02T10:00:00.000Z'].map((at) => ({ at, count: 1 }));
     const columns = columnsOf(series, 'hour', 'utc');
     expect([columns.length, columns[0]?.label, columns.at(-1)?.label]).toEqual([25, '01-01 10:00', '01-02 10:00']);
   });
 });
 
-test('Money that is not nothing is never told as nothing', () => {
+test('An amount of money above zero is never shown as zero', () => {
   expect([0, 0.31, 0.0002, 0.00002, -0.00002, 1234.5].map(moneyText)).toEqual([
     '$0.00',
     '$0.31',
@@ -36,14 +36,14 @@ test('Money that is not nothing is never told as nothing', () => {
   ]);
 });
 
-test('The limits of a key are told in one line', () => {
+test('The limits of a key are shown in one line', () => {
   expect(limitWords({ concurrentSessions: 2, dailyDollars: 20, newVisitorSeconds: 60 })).toBe(
     '2 at once, $20.00 a day, 60 s for a new visitor who says nothing',
   );
 });
 
 describe('The limits of a session', () => {
-  test('are told with their units and what sets them, those of the whole key apart', () => {
+  test('are shown with their units and what sets them, apart from those of the whole key', () => {
     const limits = {
       maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
       newVisitorSeconds: { value: 60, setBy: 'limits.newVisitorSeconds' },

@@ -85,7 +85,7 @@ describe('A conversation', () => {
       ['response.output_audio_transcript', 'done', 'transcript', 'agent'],
       ['response.audio_transcript', 'done', 'transcript', 'agent'],
       ['response.output_text', 'done', 'text', 'agent'],
-    ])('tells %s as it grows, and as it is at last', async (source, last, field, who) => {
+    ])('reports %s as it grows, and in its final form', async (source, last, field, who) => {
       await call();
       channel().tell({ type: `${source}.delta`, item_id: 'i', delta: 'Good ' });
       channel().tell({ type: `${source}.delta`, item_id: 'other', delta: 'Else' });
@@ -99,7 +99,7 @@ describe('A conversation', () => {
       ]);
     });
 
-    test('is begun by the agent where it greets: it is asked for that once in a session, when the first channel opens', async () => {
+    test('starts with the agent if it greets, which is requested once in a session, when the first channel opens', async () => {
       const agent = { greets: true };
       await call({}, created.call, agent);
       expect(channel().sent).toEqual([]);
@@ -110,7 +110,7 @@ describe('A conversation', () => {
       expect(channel().sent).toEqual([]);
     });
 
-    test('is begun by the visitor who was first, and by nobody where Switchboard greets or the agent does not', async () => {
+    test('starts with the visitor if they were first; the page asks for no greeting if Switchboard does or the agent has none', async () => {
       await call({}, created.call, { greets: true });
       session.send('Hello?');
       channel().open();
@@ -126,14 +126,14 @@ describe('A conversation', () => {
       }
     });
 
-    test('takes no event for words that has none', async () => {
+    test('ignores events without words', async () => {
       await call();
       for (const type of ['response.output_audio.delta', 'response.function_call_arguments.done', 'session.created'])
         channel().tell({ type, item_id: 'i', delta: 'AAAA' });
       expect(told('transcript')).toEqual([]);
     });
 
-    test('says a text to the agent as soon as it can', async () => {
+    test('sends a text to the agent as soon as it can', async () => {
       await call();
       session.send('Where is the museum?');
       expect(channel().sent).toEqual([]);
@@ -153,7 +153,7 @@ describe('A conversation', () => {
       ]);
     });
 
-    test('says nothing where there is neither a channel nor a socket, and when the call is over, and says why', async () => {
+    test('refuses a text, and says why, if there is neither a channel nor a socket, or the call is over', async () => {
       await call({}, { ...created.call, dataChannel: 'none' });
       expect(() => session.send('Hello?')).toThrow(expect.objectContaining({ code: 'NETWORK_ERROR' }));
       await session.end();
@@ -173,21 +173,24 @@ describe('A conversation', () => {
     test.each([
       ['last', ['s1', 'c1'], 1],
       ['first', ['c1', 's1'], 0],
-    ])('asks for the response after tools of both once, where its answer came %s', async (_title, order, times) => {
-      await call({ tools }, { ...created.call, serverTools: ['hours'] });
-      channel().open();
-      await respond([
-        { name: 'hours', call_id: 's1', arguments: '{}' },
-        { name: 'say', call_id: 'c1', arguments: '{}' },
-      ]);
-      expect(answers()).toEqual([answer('c1', 'a text')]);
-      for (const call_id of order)
-        for (const type of ['conversation.item.added', 'conversation.item.done'])
-          channel().tell({ type, item: { type: 'function_call_output', call_id } });
-      expect(answers().slice(1)).toEqual(Array.from({ length: times }, () => ({ type: 'response.create' })));
-    });
+    ])(
+      'asks once for the response after tools of both page and server, if the page’s answer came %s',
+      async (_title, order, times) => {
+        await call({ tools }, { ...created.call, serverTools: ['hours'] });
+        channel().open();
+        await respond([
+          { name: 'hours', call_id: 's1', arguments: '{}' },
+          { name: 'say', call_id: 'c1', arguments: '{}' },
+        ]);
+        expect(answers()).toEqual([answer('c1', 'a text')]);
+        for (const call_id of order)
+          for (const type of ['conversation.item.added', 'conversation.item.done'])
+            channel().tell({ type, item: { type: 'function_call_output', call_id } });
+        expect(answers().slice(1)).toEqual(Array.from({ length: times }, () => ({ type: 'response.create' })));
+      },
+    );
 
-    test('answers all that a response asks for, and asks for the next response once', async () => {
+    test('answers all tools of a response, and asks once for the next response', async () => {
       await call({ tools });
       channel().open();
       await respond([
@@ -207,7 +210,7 @@ describe('A conversation', () => {
       ['that the page has not', { name: 'other', arguments: '{}' }, 'Error: There is no tool other.'],
       ['that no page has', { name: 'constructor', arguments: '{}' }, 'Error: There is no tool constructor.'],
       ['with arguments that are none', { name: 'say', arguments: '{' }, expect.stringContaining('SyntaxError')],
-    ])('tells the agent and the page of one %s', async (_what, asks, error) => {
+    ])('tells both agent and page about one %s', async (_what, asks, error) => {
       await call({ tools });
       channel().open();
       await respond([{ ...asks, call_id: 'c' }]);
@@ -216,7 +219,7 @@ describe('A conversation', () => {
       expect(told('error')).toMatchObject([{ code: 'TOOL_FAILED', userMessage: 'That did not work.' }]);
     });
 
-    test('tells the agent of one that takes too long, and it hears so itself', async () => {
+    test('tells the agent about one that takes too long, and aborts it', async () => {
       let signal: AbortSignal | undefined;
       const slow = (_args: unknown, context: { readonly signal: AbortSignal }): Promise<never> => {
         ({ signal } = context);
@@ -241,14 +244,14 @@ describe('A conversation', () => {
       vi.restoreAllMocks();
     });
 
-    test('does not answer a response that the visitor has interrupted', async () => {
+    test('does not answer the tools of an interrupted response', async () => {
       await call({ tools });
       channel().open();
       await respond([{ name: 'say', call_id: 'c', arguments: '{"id"' }], 'cancelled');
       expect(answers()).toEqual([]);
     });
 
-    test('leaves calls to the page where that lists its tools', async () => {
+    test('leaves the tools to the page if that only lists them', async () => {
       const listed = [{ kind: 'http_tool', name: 'say' }];
       await call({ tools: listed });
       channel().open();
@@ -257,7 +260,7 @@ describe('A conversation', () => {
       expect(creates.map(({ tools: asked }) => asked)).toEqual([listed]);
     });
 
-    test('leaves those of the server to the server, whatever the page has of that name', async () => {
+    test('leaves the server’s tools to the server, even if the page has one of the same name', async () => {
       await call({ tools: { say: () => 'forged' } }, { ...created.call, serverTools: ['say'] });
       channel().open();
       await respond([{ name: 'say', call_id: 'c', arguments: '{}' }]);
@@ -265,7 +268,7 @@ describe('A conversation', () => {
       expect(told('tool')).toEqual([]);
     });
 
-    test('tells the agent that a page without tools has none, or it would wait for ever', async () => {
+    test('tells the agent that a page has no tools, because it would wait for ever', async () => {
       await call({});
       channel().open();
       await respond([{ name: 'say', call_id: 'c', arguments: '{}' }]);
@@ -273,7 +276,7 @@ describe('A conversation', () => {
       expect(creates[0]).not.toHaveProperty('tools');
     });
 
-    test('describes those that the page brings along, and none that the agent has', async () => {
+    test('describes the tools that the page adds, and none that the agent has', async () => {
       const parameters = { type: 'object' };
       await call({ tools: { ...tools, weather: { description: 'Tells it.', parameters, run: () => 'rain' } } });
       expect(creates[0]?.['tools']).toEqual([
@@ -297,7 +300,7 @@ describe('A conversation', () => {
       ]);
     }
 
-    test('tells how loud both sides are, and who speaks as long as pauses are short', async () => {
+    test('reports how loud both sides are, and who is speaking across short pauses', async () => {
       await call();
       sounds(1, 0, 0);
       await vi.advanceTimersByTimeAsync(100);
@@ -317,7 +320,7 @@ describe('A conversation', () => {
       ]);
     });
 
-    test('measures the microphone itself where the browser tells nothing of it, as Firefox', async () => {
+    test('measures the microphone itself if the browser does not, as in Firefox', async () => {
       const sources: unknown[] = [];
       const closed = vi.fn<() => Promise<void>>(() => Promise.resolve());
       class FakeContext {
@@ -363,7 +366,7 @@ describe('A conversation', () => {
       expect(told('level')).toHaveLength(before);
     });
 
-    test('tells nothing of what the browser measured while the call was lost', async () => {
+    test('ignores what the browser measured while the call was lost', async () => {
       await call();
       let answer: (report: FakePeer['stats']) => void = () => undefined;
       peer().getStats = () => new Promise((resolve) => (answer = resolve));
@@ -375,7 +378,7 @@ describe('A conversation', () => {
       expect([...told('level'), ...told('speaking')]).toEqual([]);
     });
 
-    test('tells nothing more when the session is over', async () => {
+    test('reports nothing more once the session is over', async () => {
       await call();
       sounds(1, 0.1, 0);
       await vi.advanceTimersByTimeAsync(100);
@@ -383,7 +386,7 @@ describe('A conversation', () => {
       expect(events.at(-1)?.type).toBe('ended');
     });
 
-    test('is muted and heard again, in this call and the next', async () => {
+    test('can be muted and unmuted, in this call and the next', async () => {
       await call();
       const isHeard = (): unknown => streams.at(-1)?.tracks.map(({ enabled }) => enabled);
       session.mute();
@@ -394,7 +397,7 @@ describe('A conversation', () => {
       expect([session.muted, isHeard()]).toEqual([false, [true]]);
     });
 
-    test('is muted before its call', async () => {
+    test('can be muted before its call', async () => {
       const { connect } = await loadSdk();
       session = await connect({
         baseUrl: 'https://s.example',
@@ -405,7 +408,7 @@ describe('A conversation', () => {
       expect(streams[0]?.tracks[0]?.enabled).toBe(false);
     });
 
-    test('goes on with another microphone, muted as before', async () => {
+    test('goes on with another microphone, still muted', async () => {
       await call({ audio: { echoCancellation: true } });
       session.mute();
       await session.setDevice('desk');
@@ -425,7 +428,7 @@ describe('A conversation', () => {
       expect(asked.at(-1)).toEqual({ audio: { echoCancellation: true, deviceId: { exact: 'desk' } } });
     });
 
-    test('leaves a stream that the page has given to the page, and takes the microphone for the next call', async () => {
+    test('leaves a stream of the page’s own open, and uses the microphone for the next call', async () => {
       await call();
       const given = new FakeStream();
       const [track] = given.tracks;
@@ -440,7 +443,7 @@ describe('A conversation', () => {
       expect(track?.readyState).toBe('live');
     });
 
-    test('gives a microphone back that comes when the call is over', async () => {
+    test('releases a microphone that arrives after the call is over', async () => {
       await call();
       const choosing = session.setDevice('desk');
       await session.end();
@@ -448,7 +451,7 @@ describe('A conversation', () => {
       expect(streams.map(({ active }) => active)).toEqual([false, false]);
     });
 
-    test('names the microphones that there are', async () => {
+    test('lists the available microphones', async () => {
       await call();
       expect(await session.devices()).toEqual([{ kind: 'audioinput', deviceId: 'a' }]);
     });

@@ -10,7 +10,7 @@ const { build } = useApps();
 
 describe('The API reference as it is served', () => {
   test.each(['/docs', ...referencePages.map((page) => referencePath(page))])(
-    '%s takes at most 45 kB over the wire with all that it loads',
+    '%s takes at most 45 kB over the wire with everything that it loads',
     async (path) => {
       const app = await build();
       const plain = await app.get(path);
@@ -25,7 +25,7 @@ describe('The API reference as it is served', () => {
     },
   );
 
-  test('is not sent again to who has it, packed or not', async () => {
+  test('is not sent again to clients that have it, compressed or not', async () => {
     const app = await build();
     const tags = [];
     for (const encoding of ['gzip', 'identity']) {
@@ -39,7 +39,7 @@ describe('The API reference as it is served', () => {
     expect(new Set(tags).size).toBe(2);
   });
 
-  test('loads from this origin, runs no script within the page, and keeps its files for ever', async () => {
+  test('loads only from this origin, runs no inline script, and lets its files be cached for ever', async () => {
     const app = await build();
     const { text, headers } = await app.get('/docs/');
     expect(headers['content-security-policy']).toMatch(/default-src 'none'; script-src 'self'; style-src 'self';/);

@@ -43,7 +43,7 @@ describe('A call with the provider, by the clock,', () => {
 
   const peer = (): FakePeer => FakePeer.opened[0] ?? new FakePeer();
 
-  test('is lost when it does not come about', async () => {
+  test('is lost if it does not connect', async () => {
     await vi.advanceTimersByTimeAsync(CONNECT_MS - 1);
     expect(states()).toEqual(['connecting']);
     await vi.advanceTimersByTimeAsync(1);
@@ -51,7 +51,7 @@ describe('A call with the provider, by the clock,', () => {
     expect([peer().connectionState, stream.current.active]).toEqual(['closed', false]);
   });
 
-  test('has its time to come about from the answer on, however long that took', async () => {
+  test('has time to connect from the answer on, however long that took', async () => {
     await vi.advanceTimersByTimeAsync(CONNECT_MS - 1);
     peer().dispatchEvent(new Event('signalingstatechange'));
     await vi.advanceTimersByTimeAsync(CONNECT_MS - 1);
@@ -60,7 +60,7 @@ describe('A call with the provider, by the clock,', () => {
     expect(states()).toEqual(['connecting', 'lost']);
   });
 
-  test('stays when its network comes back in time', async () => {
+  test('stays if its network comes back in time', async () => {
     peer().become('connected');
     peer().become('disconnected');
     await vi.advanceTimersByTimeAsync(AWAY_MS - 1);
@@ -70,7 +70,7 @@ describe('A call with the provider, by the clock,', () => {
     expect([peer().connectionState, stream.current.active]).toEqual(['connected', true]);
   });
 
-  test('is lost when its network stays away', async () => {
+  test('is lost if its network stays away', async () => {
     peer().become('connected');
     peer().become('disconnected');
     await vi.advanceTimersByTimeAsync(AWAY_MS);
@@ -78,7 +78,7 @@ describe('A call with the provider, by the clock,', () => {
     expect([peer().connectionState, stream.current.active]).toEqual(['closed', false]);
   });
 
-  test('is lost at once when the browser gives it up, and once only', () => {
+  test('is lost at once, and only once, when the browser gives it up', () => {
     peer().become('connected');
     peer().become('failed');
     peer().become('disconnected');
@@ -86,7 +86,7 @@ describe('A call with the provider, by the clock,', () => {
     expect(states()).toEqual(['connecting', 'connected', 'lost']);
   });
 
-  test('is asked for at once: its offer does not wait until the browser has looked for its addresses', async () => {
+  test('is requested at once: its offer does not wait until the browser has gathered its addresses', async () => {
     class LatePeer extends FakePeer {
       override iceGatheringState = 'gathering';
     }
@@ -98,7 +98,7 @@ describe('A call with the provider, by the clock,', () => {
     await call;
   });
 
-  test('tells nothing more once the page hung up', async () => {
+  test('reports nothing more once the page has hung up', async () => {
     peer().become('connected');
     await session.end();
     peer().become('failed');

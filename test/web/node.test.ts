@@ -56,7 +56,7 @@ describe('The widget SDK in a back end', () => {
     expect(await server.session(session.id)).toMatchObject({ endReason: 'closed_by_client' });
   });
 
-  test('holds a session over HTTP where there is no WebSocket', async () => {
+  test('holds a session over HTTP if there is no WebSocket', async () => {
     const session = await connect({ WebSocket: NoSocket });
     const events = record(session);
     await vi.waitFor(() => expect(events.filter(({ type }) => type === 'beat').length).toBeGreaterThan(1), soon);
@@ -74,7 +74,7 @@ describe('The widget SDK in a back end', () => {
     await session.end();
   });
 
-  test('has a report counted once although the reply was lost and the report repeated', async () => {
+  test('reports usage once although the reply was lost and the report repeated', async () => {
     const wire = losing('/api/auth/usage');
     const session = await connect({ email: 'usage@demo.example', fetch: wire.fetch, WebSocket: NoSocket });
     expect(await session.reportUsage({ tokens: 100, dollars: 0.1 + 0.2 })).toMatchObject({ tokens: 100, dollars: 0.3 });
@@ -85,7 +85,7 @@ describe('The widget SDK in a back end', () => {
   test.each([
     ['a socket', { WebSocket }],
     ['HTTP', { WebSocket: NoSocket }],
-  ])('rejects the report that crosses the ceiling and ends, over %s', async (how, options) => {
+  ])('rejects the report that crosses the ceiling, and ends, over %s', async (how, options) => {
     const session = await connect({ email: `quota-${how.length}@demo.example`, ...options });
     const events = record(session);
     await vi.waitFor(() => expect(events.some(({ type }) => type === 'beat')).toBe(true), soon);
@@ -94,7 +94,7 @@ describe('The widget SDK in a back end', () => {
     expect(events.at(-1)).toMatchObject({ event: { reason: 'quota_exceeded', code: 'SESSION_DURATION_EXCEEDED' } });
   });
 
-  test('refuses a call when the provider is simulated, without calling anybody', async () => {
+  test('refuses a call, without any request, if the provider is simulated', async () => {
     const session = await connect();
     await expect(session.connectAudio()).rejects.toMatchObject({ code: 'SIMULATED_PROVIDER' });
     await session.end();
@@ -103,7 +103,7 @@ describe('The widget SDK in a back end', () => {
   test.each([
     ['gemini', 'GEMINI_API_KEY'],
     ['assemblyai', 'ASSEMBLYAI_API_KEY'],
-  ] as const)('says that %s is not called by WebRTC, without calling anybody', async (name, keyVariable) => {
+  ] as const)('says, without any request, that %s is not called by WebRTC', async (name, keyVariable) => {
     const provider = await TestTokenProvider.start(name);
     const settings = { UPSTREAM_PROVIDER: name, [keyVariable]: provider.apiKey, UPSTREAM_BASE_URL: provider.origin };
     const other = await DemoServer.start(settings);
@@ -114,7 +114,7 @@ describe('The widget SDK in a back end', () => {
     await Promise.all([other.close(), provider.close()]);
   });
 
-  test('does not repeat a refused request, and says what the server said', async () => {
+  test('does not repeat a refused request, and passes on the server’s message', async () => {
     const refused = sdk.connect({
       baseUrl: server.direct,
       widgetKey,
@@ -127,14 +127,14 @@ describe('The widget SDK in a back end', () => {
     });
   });
 
-  test('takes an error that Switchboard did not write for a broken connection, and tries again', async () => {
+  test('treats an error that Switchboard did not write as a broken connection, and tries again', async () => {
     const answers = [Response.json(null, { status: 502 }), new Response('<h1>Bad gateway</h1>', { status: 502 })];
     const session = await connect({ fetch: (url: string, init: RequestInit) => answers.shift() ?? fetch(url, init) });
     expect(answers).toHaveLength(0);
     await session.end();
   });
 
-  test('tells that the server died without waiting for the next heartbeat, and that it is back', async () => {
+  test('reports that the server died without waiting for the next heartbeat, and that it is back', async () => {
     const mortal = await DemoServer.start({ HEARTBEAT_INTERVAL_SEC: '900' });
     const session = await connect({ baseUrl: mortal.direct, headers: { Origin: mortal.direct } });
     const events = record(session);
@@ -151,7 +151,7 @@ describe('The widget SDK in a back end', () => {
   describe('with a signal', () => {
     const aborted = { name: 'AbortError' };
 
-    test('asks for no session when it is aborted already', async () => {
+    test('asks for no session if it is already aborted', async () => {
       let requests = 0;
       const opened = connect({
         signal: AbortSignal.abort(),
@@ -161,7 +161,7 @@ describe('The widget SDK in a back end', () => {
       expect(requests).toBe(0);
     });
 
-    test('asks no more when it is aborted between two tries', async () => {
+    test('stops asking when it is aborted between two tries', async () => {
       vi.useFakeTimers();
       try {
         const given = new AbortController();
@@ -211,7 +211,7 @@ describe('The widget SDK in a back end', () => {
     });
   });
 
-  describe('with a session that another program has created', () => {
+  describe('with a session that another program created', () => {
     const email = 'ada@example.com';
     const create = async (key = widgetKey): Promise<Readonly<Record<string, unknown>>> => {
       const reply = await fetch(`${server.direct}/api/session`, {
@@ -240,14 +240,14 @@ describe('The widget SDK in a back end', () => {
       expect(await server.session(session.id)).toMatchObject({ endReason: 'closed_by_client' });
     });
 
-    test('holds it over HTTP where there is no WebSocket', async () => {
+    test('holds it over HTTP if there is no WebSocket', async () => {
       const session = await take(await create(), { WebSocket: NoSocket });
       const events = record(session);
       await vi.waitFor(() => expect(events.map(({ type }) => type)).toContain('beat'), soon);
       await session.end();
     });
 
-    test('asks for it only when the microphone is there', async () => {
+    test('asks for it only once there is a microphone', async () => {
       let asked = 0;
       const ask = (): Promise<unknown> => create().finally(() => (asked += 1));
       await expect(take(ask, { audio: true })).rejects.toMatchObject({ code: 'MICROPHONE_INSECURE' });
@@ -256,7 +256,7 @@ describe('The widget SDK in a back end', () => {
       expect(asked).toBe(1);
     });
 
-    test('ends it when it was created for a visitor who has gone', async () => {
+    test('ends it if it was created for a visitor who has gone', async () => {
       const given = new AbortController();
       let id: unknown;
       const ask = async (): Promise<unknown> => {
@@ -272,7 +272,7 @@ describe('The widget SDK in a back end', () => {
       );
     });
 
-    test('fails in the words of a refusal that is handed on', async () => {
+    test('fails with the message of a refusal that is passed on', async () => {
       await expect(take(() => create('w_unknown'))).rejects.toMatchObject({
         name: 'SwitchboardError',
         code: 'INVALID_WIDGET_KEY',
@@ -286,19 +286,19 @@ describe('The widget SDK in a back end', () => {
       ['a part of a reply', async () => ({ ...(await create()), call: undefined }), /mode/],
       ['one without limits', async () => ({ ...(await create()), limits: undefined }), /maxIdleSec/],
       ['a failure', () => Promise.reject(new TypeError('fetch failed')), /fetch failed/],
-    ])('fails when it is given %s', async (_, created, message) => {
+    ])('fails if it is given %s', async (_, created, message) => {
       const expected = { name: 'SwitchboardError', code: 'NETWORK_ERROR', message: expect.stringMatching(message) };
       await expect(take(created)).rejects.toMatchObject(expected);
     });
   });
 
-  test('opens a session for each call in a back end, which speaks for many', async () => {
+  test('opens a session for each call in a back end, which serves many users', async () => {
     const [one, other] = await Promise.all([connect(), connect()]);
     expect(one.id).not.toBe(other.id);
     await Promise.all([one.end(), other.end()]);
   });
 
-  test('gives up creating a session when nobody answers', async () => {
+  test('gives up creating a session if nobody answers', async () => {
     const nobody = sdk.connect({ baseUrl: 'http://127.0.0.1:9', widgetKey });
     await expect(nobody).rejects.toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
   });

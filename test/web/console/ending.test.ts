@@ -39,22 +39,22 @@ function lose(): void {
   live.heardAt.value = time.now.value - LOST_MS;
 }
 
-describe('Sessions are ended in the console', () => {
-  test('by who may, while the service answers', () => {
+describe('Sessions can be ended in the console', () => {
+  test('by users who may, while the service answers', () => {
     expect(ending.whyNoEnd()).toBeUndefined();
   });
 
-  test('by nobody who may only look', () => {
+  test('but not by users who may only look', () => {
     identity.me.value = { can: ['see'] } as unknown as typeof identity.me.value;
     expect(ending.whyNoEnd()).toBe('Your role may look, and ends nothing.');
   });
 
-  test('not while the service is lost', () => {
+  test('but not while the service is lost', () => {
     lose();
     expect(ending.whyNoEnd()).toBe('The service does not answer: nothing is ended until it does.');
   });
 
-  test('not while it is there and can only say what it knew', () => {
+  test('but not while the service answers without its database', () => {
     lose();
     live.isUnread.value = true;
     expect(ending.whyNoEnd()).toBe('The database does not answer: nothing is ended until it does.');

@@ -136,7 +136,7 @@ async function list(sessions: readonly Session[], filter = {}) {
 }
 
 describe('A list of sessions that follows the feed', () => {
-  test('is read once more when other nodes have heard that it is watched, and after more was asked for', async () => {
+  test('is read once more when other nodes have learned that it is watched, and after loading more', async () => {
     const { rows, live } = modules;
     browser.answer = () => ({ sessions: [], nextCursor: null, asOf: AT, searchedTo: null });
     const shown = new rows.SessionRows({});
@@ -157,7 +157,7 @@ describe('A list of sessions that follows the feed', () => {
     expect(browser.news()).toHaveLength(1);
   });
 
-  test('changes a row at once where it is, and reads nothing for it', async () => {
+  test('updates a row in place at once, without reading', async () => {
     const { shown, tell, row } = await list([session('b'), session('a')], { state: 'engaged,idle' });
     const next = { at: '2030-01-01T13:00:00.000Z', to: 'stale', reason: null } as const;
     tell(change('a', { next, deadline: next.at }));
@@ -167,7 +167,7 @@ describe('A list of sessions that follows the feed', () => {
     expect(browser.news()).toEqual([]);
   });
 
-  test('dims a row that ended and keeps it in its place, and reads what it used', async () => {
+  test('dims an ended row in its place, and reads its usage', async () => {
     const { shown, tell, row } = await list([session('b'), session('a')], { state: 'engaged' });
     tell(change('b', ended));
     expect(row('b')).toMatchObject({ state: 'ended', endReason: 'closed_by_client', endedAt: AT, isPast: true });
@@ -176,7 +176,7 @@ describe('A list of sessions that follows the feed', () => {
     expect(browser.news()).toHaveLength(1);
   });
 
-  test('is not taken back by a reading that is older than what was told', async () => {
+  test('is not reverted by a reading older than the feed', async () => {
     const { shown, found, tell, row } = await list([session('a')]);
     tell(change('a', ended));
     await shown.refresh();
@@ -186,7 +186,7 @@ describe('A list of sessions that follows the feed', () => {
     expect(row('a')).toMatchObject({ state: 'ended', usage: { tokens: 9 } });
   });
 
-  test('stays when more of it cannot be read, which says why and may be tried again', async () => {
+  test('stays if more of it cannot be read, says why and offers another try', async () => {
     const { shown } = await list([session('b'), session('a')]);
     const { asked, answer } = browser;
     shown.nextCursor.value = 'next';
@@ -202,7 +202,7 @@ describe('A list of sessions that follows the feed', () => {
     expect(asked.filter((path) => path.includes('cursor=next'))).toHaveLength(2);
   });
 
-  test('reads at most once in three seconds however much comes, and shows what is new behind a count', async () => {
+  test('reads at most once in three seconds however much arrives, and counts new rows before showing them', async () => {
     const { shown, found, tell } = await list([session('a')]);
     found([session('b'), session('a')]);
     for (let n = 0; n < 40; n += 1) {
@@ -221,7 +221,7 @@ describe('A list of sessions that follows the feed', () => {
     ['a session that is not listed and was not just opened', {}, change('other'), 0],
     ['one that the filter would not find', { state: 'idle' }, change('other', { state: 'engaged', was: null }), 0],
     ['any change where rows are sorted by what changes', { sort: 'deadline', endingWithinSec: '60' }, change('a'), 1],
-  ])('reads again as often as it must for %s', async (_, filter, told, times) => {
+  ])('reads again as often as needed for %s', async (_, filter, told, times) => {
     const { tell } = await list([session('a')], filter);
     tell(told);
     await vi.advanceTimersByTimeAsync(SECOND);
@@ -242,7 +242,7 @@ describe('A list of sessions that follows the feed', () => {
     expect(modules.live.waiting.peek()).toBe(0);
   });
 
-  test('says of when it is while the database is away, though the feed goes on', async () => {
+  test('says how old it is while the database is away, although the feed goes on', async () => {
     const { live } = modules;
     await list([session('a')]);
     const tick = (byState: object | null): void =>
@@ -297,7 +297,7 @@ describe('The list of refusals', () => {
     isPartial: false,
   };
 
-  test('counts those that the feed tells of behind a button, and keeps them though they are not written yet', async () => {
+  test('counts those from the feed behind a button, and keeps them even if they are not stored yet', async () => {
     browser.answer = () => page;
     const rows = new modules.paged.PagedRows<RefusalPage, OperatorRefusal>({
       address: () => '/api/operator/refusals',
@@ -326,7 +326,7 @@ describe('The list of refusals', () => {
     expect(rows.fresh.peek()).toEqual([]);
   });
 
-  test('takes in what its filter finds', () => {
+  test('adds only what matches its filter', () => {
     const frame = refused([refusal('a', { network: '203.0.113.0/24' }), refusal('b', { code: 'BOT_BLOCKED' })], {
       NOT_FOUND: 3,
       BOT_BLOCKED: 1,
@@ -365,13 +365,13 @@ describe('The overview without its database', () => {
     verdict: { us: 'degraded', provider: 'unknown', sentence: 'Us: the database is away.' },
   };
 
-  test('keeps the figures of before, under the verdict of now', () => {
+  test('keeps the earlier figures under the present verdict', () => {
     expect(overviewOver(away, whole)).toEqual({ ...whole, asOf: AT, verdict: away.verdict });
     expect(overviewOver(away, undefined)).toEqual(away);
     expect(overviewOver(whole, away)).toEqual(whole);
   });
 
-  test('is not whole', () => {
+  test('is marked as incomplete', () => {
     expect([isWhole(whole), isWhole(away)]).toEqual([true, false]);
   });
 });
@@ -390,7 +390,7 @@ describe('The overview after a tick', () => {
     lossy: false,
   };
 
-  test('has the counts, what ends soon, the last minute and the dependencies of the tick', () => {
+  test('takes counts, sessions that end soon, the last minute and dependencies from the tick', () => {
     const shown = overviewAfter(read, tick);
     expect(shown).toMatchObject({ byState: tick.byState, endingSoon: 3, dependencies: [] });
     expect(shown.activity?.minute.started).toBe(5);
@@ -409,7 +409,7 @@ describe('The nodes after a frame', () => {
   const list = { nodes: [one, two], differs: [], asOf: AT };
   const frame = { type: 'node' as const, seq: 1, gone: false };
 
-  test('change where they are, come below, and leave', () => {
+  test('are updated in place, added below, and removed', () => {
     const later = { ...one, seenAt: '2030-01-01T12:00:05.000Z', sockets: 7 };
     expect(nodesAfter(list, { ...frame, node: later })).toEqual({ ...list, nodes: [later, two], asOf: later.seenAt });
     const third = { ...exampleNode, id: 'three' };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loginPath, nextPath } from '../../../src/web/console/data/next-path.ts';
 
-describe('Who has logged in', () => {
+describe('A user who has logged in', () => {
   beforeEach(() => {
     vi.stubGlobal('location', { origin: 'https://voice.example' });
   });
@@ -14,7 +14,7 @@ describe('Who has logged in', () => {
     '/console',
     '/console/sessions?state=idle,stale&tenantId=acme',
     '/console/sessions/s:0123456789abcdef?at=17',
-  ])('goes to the page that was wanted: %s', (wanted) => {
+  ])('goes to the requested page: %s', (wanted) => {
     expect(nextPath(wanted)).toBe(wanted);
     expect(nextPath(new URL(`https://voice.example${loginPath(wanted)}`).searchParams.get('next'))).toBe(wanted);
   });
@@ -34,7 +34,7 @@ describe('Who has logged in', () => {
     '/consolation',
     '/console/login',
     'https://[',
-  ])('goes to the overview, and not to %s', (wanted) => {
+  ])('goes to the overview instead of %s', (wanted) => {
     expect(nextPath(wanted)).toBe('/console');
   });
 });

@@ -38,7 +38,7 @@ const looksOf = (store: RowStore<Item>): Map<string, { text: string; isPast: boo
   );
 
 describe('The rows of a list', () => {
-  test('never move, change in their places, come on top only when asked for, and are there once', () => {
+  test('never move, are updated in place, are added on top only on request, and appear once', () => {
     fc.assert(
       fc.property(someItems, fc.array(event, { maxLength: 20 }), (first, events) => {
         const store = new RowStore<Item>(({ key }) => key);
@@ -65,7 +65,7 @@ describe('The rows of a list', () => {
     );
   });
 
-  test('are those of another reading after it, and nothing waits', () => {
+  test('are replaced by a reset, after which none wait', () => {
     const store = new RowStore<Item>(({ key }) => key);
     store.reset([item('a'), item('b')]);
     store.wait([item('c')]);
@@ -75,7 +75,7 @@ describe('The rows of a list', () => {
     expect(store.fresh.peek()).toEqual([]);
   });
 
-  test('are not drawn again for a reading that says the same', () => {
+  test('are not drawn again for a reading without changes', () => {
     const store = new RowStore<Item>(({ key }) => key);
     store.reset([item('a', 'x')]);
     const before = store.get('a')?.row.peek();
@@ -128,14 +128,14 @@ describe('A list in pages', () => {
     return { rows, take, past, fresh, shown: () => keysOf(rows).join('') };
   }
 
-  test('that grows below has new rows there at once', () => {
+  test('that grows at the bottom shows new rows there at once', () => {
     const { take, shown, fresh } = open({ growsBelow: true });
     take('ab');
     take('cba');
     expect([shown(), fresh()]).toEqual(['abc', '']);
   });
 
-  test('dims a row that a page ought to have and has not, in its place, until it is there again', () => {
+  test('dims a row in its place if a page should contain it and does not, until it is back', () => {
     const { take, shown, past, fresh } = open({ dimsMissing: true });
     take('abcd', 'next');
     take('xac', 'next');
@@ -147,7 +147,7 @@ describe('A list in pages', () => {
     expect([shown(), past()]).toEqual(['abcd', 'acd']);
   });
 
-  test('that was empty shows what comes, because nobody looks at a row yet', () => {
+  test('that was empty shows new rows at once, because nobody is looking at a row yet', () => {
     const { take, shown, fresh } = open({ dimsMissing: true });
     take('');
     take('ab');

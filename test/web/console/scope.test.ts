@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inScope, otherScope, scopeOf } from '../../../src/web/console/data/scope.ts';
 
 describe('The scope of the console', () => {
-  test('is in the address of a list, and with one thing that of the list before', () => {
+  test('is in the address of a list, and on a detail page it is that of the list before', () => {
     expect(scopeOf('/console/sessions', { state: 'idle', tenantId: 'acme' })).toBe('acme');
     expect(scopeOf('/console/sessions/s:1', { at: '17' })).toBe('acme');
     expect(scopeOf('/console', {})).toBe('');
     expect(scopeOf('/console/refusals/req_1', {})).toBe('');
   });
 
-  test('is carried along by links, unless they name a tenant or there is none', () => {
+  test('is kept by links, unless they name a tenant or there is none', () => {
     expect(inScope('/console', 'acme')).toBe('/console?tenantId=acme');
     expect(inScope('/console/sessions?state=idle,stale', 'a&b')).toBe(
       '/console/sessions?state=idle,stale&tenantId=a%26b',
@@ -18,7 +18,7 @@ describe('The scope of the console', () => {
     expect(inScope('/console/usage', '')).toBe('/console/usage');
   });
 
-  test('is changed where somebody is, with all else that is chosen there; from one thing it leads to the list', () => {
+  test('changes on the present list, whose other filters stay; from a detail page it leads to the list', () => {
     const query = { state: 'idle,stale', tenantId: 'acme' };
     expect(otherScope('/console/sessions', query, 'globex')).toBe('/console/sessions?state=idle,stale&tenantId=globex');
     expect(otherScope('/console/sessions', query, '')).toBe('/console/sessions?state=idle,stale');
@@ -61,7 +61,7 @@ describe('Saved views', () => {
     return sent;
   }
 
-  test('that this browser kept go to the server once', async () => {
+  test('that this browser stored are sent to the server once', async () => {
     kept.set(FORMERLY, JSON.stringify([{ name: 'old', href: `/console/sessions?q=${REF}SECRET-1` }, null]));
     const sent = serve(201);
     const { readViews } = await open();
@@ -70,7 +70,7 @@ describe('Saved views', () => {
     expect(kept.get(FORMERLY)).toBe('[]');
   });
 
-  test('wait in this browser while the server is away', async () => {
+  test('stay in this browser while the server is away', async () => {
     const text = JSON.stringify([{ name: 'old', href: '/console/sessions?state=idle' }]);
     kept.set(FORMERLY, text);
     serve(503);
@@ -78,7 +78,7 @@ describe('Saved views', () => {
     expect(kept.get(FORMERLY)).toBe(text);
   });
 
-  test.each(['{', 'null', '[null, 1, {"name": "x"}]'])('are none where the browser has %s', async (text) => {
+  test.each(['{', 'null', '[null, 1, {"name": "x"}]'])('do not exist if the browser has %s', async (text) => {
     kept.set(FORMERLY, text);
     const sent = serve(201);
     await (await open()).readViews();

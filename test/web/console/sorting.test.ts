@@ -6,18 +6,18 @@ describe('Rows of a list', () => {
     ...sortRows(values, (value) => value, isDescending),
   ];
 
-  test('are sorted by numbers, and by texts with the numbers in them', () => {
+  test('are sorted by numbers, and by texts with the numbers in them compared as numbers', () => {
     expect(sorted([10, 9, 0.5])).toEqual([0.5, 9, 10]);
     expect(sorted(['key-10', 'key-9', 'Key-1'])).toEqual(['Key-1', 'key-9', 'key-10']);
     expect(sorted(['key-10', 'key-9', 'Key-1'], true)).toEqual(['key-10', 'key-9', 'Key-1']);
   });
 
-  test('without a value are last, whichever way they are sorted', () => {
+  test('without a value come last, in either order', () => {
     expect(sorted([null, 2, null, 1])).toEqual([1, 2, null, null]);
     expect(sorted([null, 2, null, 1], true)).toEqual([2, 1, null, null]);
   });
 
-  test('of one value stay as they came, and what was given is left alone', () => {
+  test('with equal values keep their order, and the given list is not changed', () => {
     const rows = [
       { id: 'a', cost: 1 },
       { id: 'b', cost: 1 },

@@ -26,7 +26,7 @@ function texts(value: object, path = ''): [string, string][] {
 }
 
 describe('The words of the element', () => {
-  test.each(all)('of %s are all there, none empty, and keep the places of what is put in', (_language, words) => {
+  test.each(all)('in %s are complete, none is empty, and all placeholders are kept', (_language, words) => {
     const found = texts(words);
     const places = (text: string): string[] => text.match(/\{\w+\}/g) ?? [];
     expect(found.map(([name]) => name).toSorted()).toEqual(
@@ -39,7 +39,7 @@ describe('The words of the element', () => {
     for (const [name, text] of found) expect(places(text), name).toEqual(places(inEnglish.get(name) ?? ''));
   });
 
-  test.each(all)('of %s are not left in English', (language, words) => {
+  test.each(all)('in %s are not left in English', (language, words) => {
     const inEnglish = new Map(texts(english));
     const same = texts(words).filter(([name, text]) => inEnglish.get(name) === text);
     // Words that are the same in other languages.
@@ -65,7 +65,7 @@ describe('The words of the element', () => {
     },
   );
 
-  test('are all named in the published types of the texts that a page may give', () => {
+  test('are all named in the published types of a page’s own texts', () => {
     expectTypeOf<keyof Texts>().toEqualTypeOf<keyof Words>();
     for (const group of ['status', 'hint', 'warning'] as const)
       expectTypeOf<keyof NonNullable<Texts[typeof group]>>().toEqualTypeOf<keyof Words[typeof group]>();
@@ -82,11 +82,11 @@ describe('The words of the element', () => {
     [['ar-EG'], 'ar'],
     [['constructor', 'sv'], 'en'],
     [[], 'en'],
-  ])('are chosen by the first language that is spoken: %j gives %s', (tags, language) => {
+  ])('are chosen by the first known language: %j gives %s', (tags, language) => {
     expect(chooseLanguage(tags)).toBe(language);
   });
 
-  test('may be a page’s own, one by one', () => {
+  test('may be replaced one by one by a page’s own', () => {
     const words = withTexts(en, {
       launcher: 'Ask Ada',
       status: { listening: 'I hear you' },
@@ -108,7 +108,7 @@ describe('The words of the element', () => {
     ['ar', 3, 'خلال 3 ثوانٍ'],
     ['ar', 42, 'خلال 42 ثانية'],
     ['ja', -3, '0 秒後'],
-  ])('tell a time in %s: %d seconds are "%s"', (language, seconds, text) => {
+  ])('express a time in %s: %d seconds are "%s"', (language, seconds, text) => {
     expect(timeIn(language, seconds)).toBe(text);
   });
 });
