@@ -3,7 +3,7 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { hostOn, LampStore, pause, type Event, type Lamp } from './lamp.ts';
 
 describe('The host', () => {
-  test('answers with the saved record and what the machine told', async () => {
+  test('answers with the saved record and the machine’s facts', async () => {
     const store = new LampStore();
     store.put('a');
     const outcome = await hostOn(store).send('a', { type: 'PULL' });
@@ -18,14 +18,14 @@ describe('The host', () => {
     expect(store.asked).toEqual(['load a']);
   });
 
-  test('opens an actor from nothing: the first record is what the machine makes of the event, and nothing is saved', () => {
+  test('opens an actor without a record: the machine makes the first record from the event, and nothing is saved', () => {
     const store = new LampStore();
     const host = hostOn(store);
     expect(host.open({ type: 'MOUNT', id: 'new' })).toEqual({ id: 'new', version: 1, isOn: false, pulls: 0 });
     expect(store.asked).toEqual([]);
   });
 
-  test('opens nothing for an event that is no opening', () => {
+  test('opens nothing for an event that does not open', () => {
     expect(() => hostOn(new LampStore()).open({ type: 'PULL' })).toThrow('PULL opens nothing in lamp');
   });
 
@@ -36,7 +36,7 @@ describe('The host', () => {
     expect(await host.send('a', { type: 'PULL' })).toEqual({ record: store.lamps.get('a'), facts: [] });
   });
 
-  test('knows no unknown id, and tells one that may not be sent to no more', async () => {
+  test('reports an unknown id, and an id to which the caller may not send, as the same', async () => {
     const store = new LampStore();
     store.put('a');
     const host = hostOn(store);
@@ -46,14 +46,14 @@ describe('The host', () => {
     expect(await host.send('a', { type: 'PULL' }, ({ pulls }) => pulls === 0)).toBeDefined();
   });
 
-  test('asks whether it may send again after a conflict: the record may be another by then', async () => {
+  test('checks again after a conflict whether it may send, because the record may have changed', async () => {
     const store = new LampStore();
     store.put('a');
     store.beforeSave = () => store.put('a', { version: 9, pulls: 7 });
     expect(await hostOn(store).send('a', { type: 'PULL' }, ({ pulls }) => pulls < 5)).toBeUndefined();
   });
 
-  test('handles events of one id one after the other, in the order in which they came', async () => {
+  test('handles events of one id one after the other, in the order of arrival', async () => {
     const store = new LampStore();
     store.put('a');
     const host = hostOn(store);
@@ -63,7 +63,7 @@ describe('The host', () => {
     expect(store.asked.filter((line) => line.endsWith('false'))).toEqual([]);
   });
 
-  test('handles events of different ids at once', async () => {
+  test('handles events of different ids at the same time', async () => {
     const store = new LampStore();
     store.put('a');
     store.put('b');
@@ -72,7 +72,7 @@ describe('The host', () => {
     expect(store.asked.slice(0, 2)).toEqual(['load a', 'load b']);
   });
 
-  test('decides again on the newer record when another node was first', async () => {
+  test('decides again on the newer record if another node was first', async () => {
     const store = new LampStore();
     store.put('a');
     store.beforeSave = () => {
@@ -84,7 +84,7 @@ describe('The host', () => {
     expect(store.asked).toEqual(['load a', 'save a false', 'load a', 'save a true']);
   });
 
-  test('gives up when others are first again and again, and goes on with the next event', async () => {
+  test('gives up if others are first again and again, and continues with the next event', async () => {
     const store = new LampStore();
     store.put('a');
     let version = 1;
@@ -97,7 +97,7 @@ describe('The host', () => {
     expect((await host.send('a', { type: 'PULL' }))?.record.pulls).toBe(1);
   });
 
-  test('answers an event that lost and tells nothing new from the record that won, however often others are first', async () => {
+  test('answers a losing event that adds nothing from the winning record, however often others are first', async () => {
     const store = new LampStore();
     store.put('a');
     let version = 1;
@@ -112,7 +112,7 @@ describe('The host', () => {
     await expect(host.send('a', { type: 'PULL' })).rejects.toThrow(Unavailable);
   });
 
-  test('tells of a fact only what was saved, and only once', async () => {
+  test('publishes facts only of what was saved, and only once', async () => {
     const store = new LampStore();
     store.put('a');
     const told: unknown[] = [];
@@ -131,7 +131,7 @@ describe('The host', () => {
     expect(told).toEqual([{ type: 'lamp.on' }]);
   });
 
-  test('answers only after what must be settled is settled, and settles nothing without a fact', async () => {
+  test('answers only after everything is settled, and settles nothing without a fact', async () => {
     const store = new LampStore();
     store.put('a');
     const order: string[] = [];
@@ -146,7 +146,7 @@ describe('The host', () => {
     expect(order).toEqual(['settled', 'answered', 'answered']);
   });
 
-  test('answers with a fault when what must be settled is not; the record is saved all the same', async () => {
+  test('answers with a fault if settling fails, although the record is saved', async () => {
     const store = new LampStore();
     store.put('a');
     const host = hostOn(store, { settled: () => Promise.reject(new Unavailable('database')) });
@@ -155,7 +155,7 @@ describe('The host', () => {
     expect((await host.send('a', { type: 'PULL' }))?.record.isOn).toBe(false);
   });
 
-  test('throws what a guard throws to the one who sent the event, and harms no later event', async () => {
+  test('throws a guard’s error to the sender of the event, and later events are not affected', async () => {
     const store = new LampStore();
     store.put('a');
     const host = hostOn(store);
@@ -172,7 +172,7 @@ describe('The host', () => {
     await pause();
   });
 
-  test('tells that the store is away, and asks it again for the next event', async () => {
+  test('reports that the store is away, and asks it again for the next event', async () => {
     const store = new LampStore();
     store.put('a');
     let isAway = true;
@@ -199,7 +199,7 @@ describe('The host’s fast path', () => {
     await expect(host.send('a', { type: 'PULL' })).rejects.toThrow('nothing to settle');
   });
 
-  test('loses against another node as the machine does', async () => {
+  test('loses to another node as the machine does', async () => {
     const store = new LampStore();
     store.put('a');
     store.beforeSave = () => {
@@ -211,14 +211,14 @@ describe('The host’s fast path', () => {
   });
 });
 
-describe('With a store that recalls what it saw last the host', () => {
+describe('With a store that remembers what it last saw, the host', () => {
   const recalling = (store: LampStore, recalled: Lamp) => ({
     load: (id: string) => store.load(id),
     save: (lamp: Lamp, version: number) => store.save(lamp, version),
     recall: () => recalled,
   });
 
-  test('saves without a load, and loads when the memory was out of date', async () => {
+  test('saves without loading, and loads if the memory was out of date', async () => {
     const store = new LampStore();
     store.put('a');
     const host = hostOn(recalling(store, { id: 'a', version: 1, isOn: false, pulls: 0 }));
@@ -228,7 +228,7 @@ describe('With a store that recalls what it saw last the host', () => {
     expect(store.asked).toContain('load a');
   });
 
-  test('answers nothing and refuses nobody by its memory alone', async () => {
+  test('neither answers nor refuses from memory alone', async () => {
     const store = new LampStore();
     store.put('a', { version: 7, pulls: 5 });
     const host = hostOn(recalling(store, { id: 'a', version: 1, isOn: false, pulls: 0 }));
@@ -239,7 +239,7 @@ describe('With a store that recalls what it saw last the host', () => {
   });
 });
 
-describe('On a store that answers at once the host', () => {
+describe('On a store that answers synchronously, the host', () => {
   function atOnce() {
     const lamps = new Map<string, Lamp>([['a', { id: 'a', version: 1, isOn: false, pulls: 0 }]]);
     const host = hostOn({
@@ -252,23 +252,26 @@ describe('On a store that answers at once the host', () => {
     return { host, lamps };
   }
 
-  test('answers at once, without a promise', () => {
+  test('answers synchronously, without a promise', () => {
     const { host } = atOnce();
     expect(host.send('a', { type: 'PULL' })).toMatchObject({ record: { pulls: 1 } });
     expect(host.send('a', { type: 'PULL' })).toMatchObject({ record: { pulls: 2 } });
     expect(host.send('nobody', { type: 'PULL' })).toBeUndefined();
   });
 
-  test.each(['done', 'failed'])('answers at once again as soon as slow work on the same id is %s', async (outcome) => {
-    const { lamps } = atOnce();
-    const host = hostOn(
-      { load: (id) => lamps.get(id), save: (lamp) => lamps.set(lamp.id, lamp) !== undefined },
-      { settled: () => pause().then(() => (outcome === 'failed' ? Promise.reject(new Error('failed')) : undefined)) },
-    );
-    const slow = [host.send('a', { type: 'PULL' }), host.send('a', { type: 'LOOK' })];
-    expect(slow.every((answer) => answer instanceof Promise)).toBe(true);
-    await Promise.allSettled(slow.map(async (answer) => answer));
-    await pause();
-    expect(host.send('a', { type: 'LOOK' })).toMatchObject({ record: { pulls: 1 } });
-  });
+  test.each(['done', 'failed'])(
+    'answers synchronously again as soon as slow work on the same id is %s',
+    async (outcome) => {
+      const { lamps } = atOnce();
+      const host = hostOn(
+        { load: (id) => lamps.get(id), save: (lamp) => lamps.set(lamp.id, lamp) !== undefined },
+        { settled: () => pause().then(() => (outcome === 'failed' ? Promise.reject(new Error('failed')) : undefined)) },
+      );
+      const slow = [host.send('a', { type: 'PULL' }), host.send('a', { type: 'LOOK' })];
+      expect(slow.every((answer) => answer instanceof Promise)).toBe(true);
+      await Promise.allSettled(slow.map(async (answer) => answer));
+      await pause();
+      expect(host.send('a', { type: 'LOOK' })).toMatchObject({ record: { pulls: 1 } });
+    },
+  );
 });

@@ -20,7 +20,7 @@ function follow(store: LampStore): { host: ReturnType<typeof hostOn>; told: Trac
 
 describe('A tracer', () => {
   // XState does not promise the data that this reads (docs/decisions/0018): the test fails if an update removes it.
-  test('tells each transition that a machine took, by which event and guard, and every guard that was asked', () => {
+  test('reports each transition of a machine with its event and guard, and every guard that was checked', () => {
     const tracer = new Tracer(voiceSession);
     const actor = tracer.create();
     actor.start();
@@ -54,7 +54,7 @@ describe('A tracer', () => {
     ]);
   });
 
-  test('begins anew with each actor', () => {
+  test('starts anew with each actor', () => {
     const tracer = new Tracer(voiceSession);
     for (let n = 0; n < 2; n += 1) {
       const actor = tracer.create();
@@ -69,7 +69,7 @@ describe('A tracer', () => {
     ['voice-call', createVoiceCallMachine({ graceSec: 30, unheardSec: 30 })],
     ['otp-challenge', otpChallengeMachine],
     ['auth-session', createAuthSessionMachine({ expiryHours: 1, absoluteHours: 0 })],
-  ])('can name every guard of %s: none is built of others, or without a name', (_, machine) => {
+  ])('can name every guard of %s, because none is composed of others or without a name', (_, machine) => {
     const guards = [machine.root, ...Object.values(machine.states)].flatMap((state) => guardsOf(state.config));
     const named = Object.keys(machine.implementations.guards);
     expect(guards.length).toBeGreaterThan(0);
@@ -77,8 +77,8 @@ describe('A tracer', () => {
   });
 });
 
-describe('What a host tells of its actors', () => {
-  test('has the event, the record before and after it, and the states', async () => {
+describe('What a host reports about its actors', () => {
+  test('contains the event, the record before and after it, and the states', async () => {
     const store = new LampStore();
     store.put('a');
     const { host, told } = follow(store);
@@ -93,7 +93,7 @@ describe('What a host tells of its actors', () => {
     ]);
   });
 
-  test('is of an actor that is opened without the machine what the machine would tell of it', () => {
+  test('is, for an actor opened without the machine, what the machine would report', () => {
     const fastOpen = (event: Event) =>
       event.type === 'MOUNT' ? { id: event.id, version: 1, isOn: false, pulls: 0 } : undefined;
     const fast: Traced<Lamp>[] = [];
@@ -106,7 +106,7 @@ describe('What a host tells of its actors', () => {
     expect(() => host.open({ type: 'PULL' })).toThrow('PULL opens nothing in lamp');
   });
 
-  test('is told once for an event that had to be tried again, as it was saved', async () => {
+  test('comes once for an event that had to be retried, as it was saved', async () => {
     const store = new LampStore();
     store.put('a');
     let conflicts = 1;
@@ -119,7 +119,7 @@ describe('What a host tells of its actors', () => {
     expect(told).toMatchObject([{ from: 'on', to: 'off', before: { version: 5 } }]);
   });
 
-  test('is nothing of an event that changed nothing', async () => {
+  test('does not come for an event that changed nothing', async () => {
     const store = new LampStore();
     store.put('a');
     const { host, told } = follow(store);

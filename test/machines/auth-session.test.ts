@@ -61,7 +61,7 @@ const revoke = (at: number): AuthEvent => ({ type: 'DESTROY', at, reason: 'revok
 describe('A login', () => {
   const end = 24 * HOUR;
 
-  test('is opened with its address, active, for its sliding life', () => {
+  test('is opened as active with its e-mail address, for its sliding life', () => {
     expect(opened(daily, 5)).toEqual({
       id: 'auth_1',
       email: 'ada@example.com',
@@ -142,11 +142,11 @@ describe('A login', () => {
     expect(result.facts.map(({ type }) => type)).toEqual(facts);
   });
 
-  test('tells why it ended', () => {
+  test('emits why it ended', () => {
     expect(play(opened(daily), daily, [revoke(5)]).facts).toEqual([{ type: 'login.destroyed', reason: 'revoked' }]);
   });
 
-  test('is extended up to its absolute cap and not beyond', () => {
+  test('is extended up to its absolute limit and not beyond', () => {
     const capped = { expiryHours: 24, absoluteHours: 30 };
     const { record, facts } = play(opened(capped), capped, [
       activity(10 * HOUR),
@@ -158,7 +158,7 @@ describe('A login', () => {
     expect(play(record, capped, [activity(30 * HOUR)]).state).toBe('destroyed');
   });
 
-  test('in use every day ends after its absolute life, to the millisecond', () => {
+  test('that is used every day ends after its absolute life, to the millisecond', () => {
     const monthly = { expiryHours: 24, absoluteHours: 720 };
     const uses = Array.from({ length: 60 }, (_, n) => activity((n + 1) * 12 * HOUR - 1));
     const { state, record } = play(opened(monthly), monthly, uses);
@@ -168,7 +168,7 @@ describe('A login', () => {
     expect(classify(record, 720 * HOUR)).toBe('destroyed');
   });
 
-  test('with a cap below its sliding life ends at the cap', () => {
+  test('with an absolute limit below its sliding life ends at that limit', () => {
     const capped = { expiryHours: 24, absoluteHours: 2 };
     expect(opened(capped).expiresAtMs).toBe(2 * HOUR);
     expect(isRenewalDue(opened(capped), HOUR, capped)).toBe(false);
@@ -190,7 +190,7 @@ describe('For every sequence of events and times', () => {
   );
   const events = fc.array(event, { maxLength: 20 });
 
-  test('the machine is in the state that the record and the time say', () => {
+  test('the machine is in the state that follows from record and time', () => {
     const holds = fc.property(limits, events, (limits, sequence) => {
       const { actor, send } = activate(opened(limits), limits);
       for (const event of sequence) {
@@ -202,7 +202,7 @@ describe('For every sequence of events and times', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('an actor that is activated from its record for each event does the same as one that lives on', () => {
+  test('an actor that is activated anew from its record for each event behaves like one that stays alive', () => {
     const holds = fc.property(limits, events, (limits, sequence) => {
       let present = opened(limits);
       const facts: AuthFact[] = [];
@@ -240,7 +240,7 @@ describe('For every sequence of events and times', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('activity does something exactly when the selector says that a renewal is due or the login has expired', () => {
+  test('activity has an effect exactly when the selector says that a renewal is due or the login has expired', () => {
     const holds = fc.property(limits, events, times, (limits, sequence, at) => {
       const { record } = play(opened(limits), limits, sequence);
       const changes = play(record, limits, [activity(at)]).facts.length === 1;

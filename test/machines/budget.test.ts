@@ -70,20 +70,20 @@ describe('A budget', () => {
       [],
     ],
     ['used after its period', warned, 100, { at: RESET }, 'closed', []],
-  ] as const)('that is %s tells what is new', (_, record, percent, more, state, facts) => {
+  ] as const)('that is %s emits what is new', (_, record, percent, more, state, facts) => {
     const told = send(record, percent, more);
     expect(told.facts).toEqual(facts);
     expect(told.state).toBe(state);
     expect(told.record.version).toBe(told.record === record ? record.version : record.version + 1);
   });
 
-  test('that is raised is told of anew, by its new thresholds', () => {
+  test('that is raised warns again, at its new thresholds', () => {
     const raised = send(exceeded, 40, { budgetVersion: 2 }).record;
     expect(send(raised, 55).facts).toEqual([{ type: 'budget.warned', at: 7, percent: 50 }]);
     expect(send(raised, 100).facts).toEqual([{ type: 'budget.exceeded', at: 7 }]);
   });
 
-  test('that never begins anew never closes', () => {
+  test('whose period never ends never closes', () => {
     expect(send({ ...warned, resetAtMs: null }, 80, { at: 1e12 }).state).toBe('warned');
     expect(sendEvent({ ...warned, resetAtMs: null }, { type: 'CLOCK', at: 1e12 }).facts).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe('A budget', () => {
   test.each([
     ['warned of', warned],
     ['used up', exceeded],
-  ])('that was %s tells once that its period is over, dated at the end of that', (_, record) => {
+  ])('that was %s emits once that its period is over, dated at the period’s end', (_, record) => {
     expect(sendEvent(record, { type: 'CLOCK', at: RESET - 1 }).facts).toEqual([]);
     const { record: closed, facts, state } = sendEvent(record, { type: 'CLOCK', at: RESET + 30 });
     expect([facts, state]).toEqual([[{ type: 'budget.reset', at: RESET }], 'closed']);
@@ -99,11 +99,11 @@ describe('A budget', () => {
     expect(savedState(closed)).toBe('closed');
   });
 
-  test('that there was nothing to tell of tells of no end of its period', () => {
+  test('that emitted nothing does not emit the end of its period', () => {
     expect(sendEvent(fresh, { type: 'CLOCK', at: RESET })).toMatchObject({ facts: [], record: fresh });
   });
 
-  test('tells each threshold once, however usage comes, and the higher of two alone', () => {
+  test('warns once at each threshold, however usage comes, and only at the higher of two', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 30 }),

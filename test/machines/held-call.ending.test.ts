@@ -52,7 +52,7 @@ function wordsOf(command: HeldCallCommand): string[] {
 
 describe('A call whose tool ends the session', () => {
   test.each([['r1'], [undefined]])(
-    'is closed once the response that was asked for is done and was played to its end (named %s)',
+    'is closed once the requested response is done and has been played to its end (named %s)',
     (name) => {
       const call = new Call();
       expect(call.wantLast()).toEqual(['say']);
@@ -62,7 +62,7 @@ describe('A call whose tool ends the session', () => {
     },
   );
 
-  test('is not closed by the end of what the agent had said before, however fast the last words were made', () => {
+  test('is not closed by the end of the agent’s earlier words, however fast the last words were made', () => {
     const call = new Call();
     call.begin('r0');
     call.hear(true, 'r0');
@@ -81,7 +81,7 @@ describe('A call whose tool ends the session', () => {
     expect([silent.hear(false, 'r0'), silent.pass(1999), silent.pass(1)]).toEqual([[], [], ['close tool_ended']]);
   });
 
-  test('waits a moment for audio of a response that is done, and not at all for more than there is', () => {
+  test('waits a moment for the audio of a finished response, and not for more audio than there is', () => {
     const call = new Call();
     call.wantLast();
     call.begin('r1');
@@ -95,7 +95,7 @@ describe('A call whose tool ends the session', () => {
     expect([silent.pass(1999), silent.pass(1)]).toEqual([[], ['close tool_ended']]);
   });
 
-  test('does not take what was said before, or what ran meanwhile, for the last words', () => {
+  test('does not take earlier speech, or a response that ran meanwhile, for the last words', () => {
     const call = new Call();
     call.begin('r0');
     call.hear(true);
@@ -111,7 +111,7 @@ describe('A call whose tool ends the session', () => {
     expect(call.hear(false)).toEqual(['close tool_ended']);
   });
 
-  test('takes the response for the last words that a page asks for, which answers other tools', () => {
+  test('takes the response that a page requests after answering other tools for the last words', () => {
     const call = new Call();
     call.lastWords();
     call.begin('r1');
@@ -120,7 +120,7 @@ describe('A call whose tool ends the session', () => {
     expect(call.hear(false)).toEqual(['close tool_ended']);
   });
 
-  test('is closed all the same where a page has its own responses be first, again and again', () => {
+  test('is closed even if a page keeps getting its own responses in first', () => {
     const call = new Call();
     call.wantLast();
     let closed: readonly string[] = [];
@@ -133,7 +133,7 @@ describe('A call whose tool ends the session', () => {
     expect(call.at - from).toBeLessThanOrEqual(180 * SECOND);
   });
 
-  test('is closed all the same where the visitor has the agent say more and more after last words without a sound', () => {
+  test('is closed even if the visitor keeps the agent talking after last words without sound', () => {
     const call = new Call();
     call.wantLast();
     call.begin('r1');
@@ -155,14 +155,14 @@ describe('A call whose tool ends the session', () => {
     ['the visitor interrupts before it begins', (call: Call) => call.interrupt()],
     ['it never ends', (call: Call) => call.begin('r1')],
     ['it is never said to be played', (call: Call) => [call.begin('r1'), call.hear(true), call.end('r1')]],
-  ])('is closed after a minute where %s', (_, happens) => {
+  ])('is closed after a minute if %s', (_, happens) => {
     const call = new Call();
     call.wantLast();
     happens(call);
     expect([call.pass(59_999), call.pass(1)]).toEqual([[], ['close tool_ended']]);
   });
 
-  test('goes on where no tool has asked for that', () => {
+  test('goes on if no tool has asked to end it', () => {
     const call = new Call();
     call.want();
     expect([call.begin('r1'), call.hear(true), call.end('r1'), call.hear(false), call.pass(600_000)].flat()).toEqual(

@@ -41,7 +41,7 @@ describe('The fast path', () => {
     fc.assert(holds, runs);
   });
 
-  test('is taken by all that a provider tells while somebody speaks, and by the clock while nothing is due', () => {
+  test('handles everything a provider sends while somebody speaks, and the clock while nothing is due', () => {
     const events = everyEvent(4 * SECOND);
     const order = ['DIAL', 'ATTACHED', 'RECORD, open', 'RESPONSE_STARTED'] as const;
     const speaking = order.reduce((snapshot, name) => steps.send(snapshot, events[name] as HeldCallEvent)[0], begin());

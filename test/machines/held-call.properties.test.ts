@@ -117,7 +117,7 @@ const gaps = (commands: readonly HeldCallCommand[]) =>
   commands.flatMap((command) => (command.type === 'gap' ? [command] : []));
 
 describe('For every sequence of what the provider, the store and the clock do, a held call', () => {
-  test('that is to end is hung up, and asked for no more once its end is confirmed', () => {
+  test('that is to end is hung up, and not hung up again once its end is confirmed', () => {
     const holds = fc.property(fc.boolean(), any, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       let hangUpsWhenOver: number | undefined;
@@ -139,7 +139,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     fc.assert(holds, runs);
   });
 
-  test('that nobody ends is never hung up, and heard again', () => {
+  test('that nobody ends is never hung up, and is heard again', () => {
     const holds = fc.property(fc.boolean(), calm, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       for (const step of sequence) step(world);
@@ -154,7 +154,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     fc.assert(holds, runs);
   });
 
-  test('forgets no response, charges none twice and none that was told', () => {
+  test('forgets no response, charges none twice, and none whose usage was reported', () => {
     const holds = fc.property(any, (sequence) => {
       const world = new HeldCallWorld();
       /** Responses whose usage was not reported and that were not charged. */
@@ -176,7 +176,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     fc.assert(holds, runs);
   });
 
-  test('tells no time twice as unheard', () => {
+  test('reports no period twice as unheard', () => {
     const holds = fc.property(fc.boolean(), any, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       for (const step of sequence) step(world);
@@ -191,7 +191,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     fc.assert(holds, runs);
   });
 
-  test('waits for one answer at a time, and says of itself what is so', () => {
+  test('waits for one answer at a time, and its states match its data', () => {
     const holds = fc.property(fc.boolean(), any, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       world.check = () => {
@@ -213,7 +213,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     fc.assert(holds, runs);
   });
 
-  test('whose end cannot be saved is hung up all the same, within seconds, and then asked for no more', () => {
+  test('whose end cannot be saved is hung up all the same within seconds, and then left alone', () => {
     const holds = fc.property(fc.boolean(), calm, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       for (const step of sequence) step(world);

@@ -126,7 +126,7 @@ beforeEach(() => {
 });
 
 describe('A response that begins', () => {
-  test('is ordinary where it is alone, in the conversation and no longer than granted', () => {
+  test('is ordinary if it is the only one, in the conversation and no longer than granted', () => {
     expect(open.start(response('r1'), 0)).toBe('ordinary');
     open.done('r1', true, 0);
     expect(open.start(response('r2', { maxOutputTokens: 1001 }), 0)).toBe('extra');
@@ -135,7 +135,7 @@ describe('A response that begins', () => {
     expect(open.start(response('r4'), 0)).toBe('extra');
   });
 
-  test('is too many where as many run as may; those that were asked to end do not count', () => {
+  test('is one too many if the maximum is running, not counting those being cancelled', () => {
     open.start(response('r1'), 0);
     open.start(response('r2', beside), 0);
     expect(open.start(response('r3', beside), 0)).toBe('too_many');
@@ -145,7 +145,7 @@ describe('A response that begins', () => {
     expect(open.running).toEqual(['r1', 'r4']);
   });
 
-  test('of a locked session is too much beside the conversation, and longer than granted', () => {
+  test('of a locked session is forbidden outside the conversation or if longer than granted', () => {
     open = new OpenResponses({ max: 2, forbidsOverrides: true, setupTokens: 0, maxItemTokens: 12_000 });
     expect(open.start(response('r1', beside), 0)).toBe('out_of_band');
     expect(open.start(response('r2', { maxOutputTokens: Infinity }), 0)).toBe('too_long');
@@ -154,8 +154,8 @@ describe('A response that begins', () => {
   });
 });
 
-describe('A response of which nobody tells what it cost', () => {
-  test('is taken to have cost its context, and what it may have said in its time', () => {
+describe('A response without reported usage', () => {
+  test('is charged for its context and for what it may have said in its time', () => {
     open.start(response('r1'), 0);
     expect(open.done('r1', false, 3 * SECOND)).toEqual({
       key: 'r1',
@@ -165,24 +165,24 @@ describe('A response of which nobody tells what it cost', () => {
     expect(open.done('r2', false, 3 * SECOND)?.tokens).toMatchObject({ textOut: 300, audioOut: 0 });
   });
 
-  test('has said at most what it was allowed', () => {
+  test('is charged at most for what it was allowed to say', () => {
     open.start(response('r1'), 0);
     expect(open.settle(3600 * SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 1000 } }]);
     expect(open.settle(3600 * SECOND)).toEqual([]);
   });
 
-  test('has said what it was heard to say, where that is more than its time', () => {
+  test('is charged for what it was heard to say, if that is more than its time allows', () => {
     open.start(response('r1'), 0);
     for (let n = 0; n < 100; n += 1) open.heard('r1', 4.2, 0);
     expect(open.done('r1', false, SECOND)).toMatchObject({ tokens: { audioOut: 420 } });
   });
 
-  test('has said no more than its provider lets any say, whatever it was allowed', () => {
+  test('is charged at most for the provider’s maximum, whatever it was allowed', () => {
     open.start(response('r1', { maxOutputTokens: Infinity }), 0);
     expect(open.settle(3600 * SECOND)).toMatchObject([{ tokens: { audioOut: 4096 } }]);
   });
 
-  test('has said nothing in the time in which nobody heard the call, which is a gap', () => {
+  test('is not charged for time in which nobody heard the call, which is a gap', () => {
     open.start(response('r1'), 0);
     open.start(response('r2', beside), 0);
     open.lost(SECOND);
@@ -191,7 +191,7 @@ describe('A response of which nobody tells what it cost', () => {
     expect(open.settle(62 * SECOND)).toMatchObject([{ key: 'r2', tokens: { audioOut: 60 } }]);
   });
 
-  test('and that was heard to speak before anybody heard it begin, is known from then on', () => {
+  test('that is heard to speak before its start is heard counts from then on', () => {
     expect(open.heard('r1', 0, SECOND)).toBe(true);
     expect(open.heard('r1', 0, SECOND)).toBe(false);
     expect(open.done('r1', false, 3 * SECOND)).toMatchObject({ key: 'r1', tokens: { audioOut: 40 } });
@@ -199,7 +199,7 @@ describe('A response of which nobody tells what it cost', () => {
     expect(open.isEmpty).toBe(true);
   });
 
-  test('is settled two seconds after it was asked to end', () => {
+  test('is settled two seconds after its cancellation', () => {
     open.start(response('r1'), 0);
     open.cancelled('r1', SECOND);
     expect(open.overdue(3 * SECOND - 1)).toEqual([]);
@@ -214,7 +214,7 @@ describe('The context', () => {
     return open.done(id, false, 0)?.tokens;
   };
 
-  test('is the input of the last response at the rates of what is not cached, and the items since it began', () => {
+  test('is the input of the last response at uncached rates, and the items since it started', () => {
     open.noteItem('question', 20);
     open.start(response('r1'), 0);
     open.noteItem('answer', 5);
@@ -224,12 +224,12 @@ describe('The context', () => {
     expect(contextOf('r2')).toEqual({ ...NO_TOKENS, textIn: 70 + 30, audioIn: 105 });
   });
 
-  test('is instructions, tools and items before any usage', () => {
+  test('consists of instructions, tools and items before any usage', () => {
     open.noteItem('question', 20);
     expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 70 });
   });
 
-  test('is not made smaller by a response beside the conversation', () => {
+  test('does not shrink because of a response outside the conversation', () => {
     open.start(response('r1', beside), 0);
     open.noteUsage('r1', { ...NO_TOKENS, textIn: 1 });
     open.done('r1', true, 0);
@@ -241,14 +241,14 @@ describe('The context', () => {
     expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 3050 });
   });
 
-  test('has no more of the items than a response reads', () => {
+  test('counts no more items than a response reads', () => {
     for (let n = 0; n < 3000; n += 1) open.noteItem(`item_${n}`, 12_000);
     expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 12_050 });
   });
 });
 
-describe('A call that was another node’s', () => {
-  test('may have as many responses as may run, until each is told, heard or ruled out', () => {
+describe('A call taken over from another node', () => {
+  test('may have the maximum of running responses, until each is reported, heard or ruled out', () => {
     open.granted(300);
     open.inherit(0);
     expect(open.worstCases).toMatchObject([{ outputTokens: 300 }, { outputTokens: 300 }]);
@@ -261,7 +261,7 @@ describe('A call that was another node’s', () => {
     expect(open.settle(SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 20 } }, { key: 'r3' }]);
   });
 
-  test('has one at most where its page may change nothing, and none once another runs in the conversation', () => {
+  test('may have one if its page may change nothing, and none once another runs in the conversation', () => {
     open = new OpenResponses({ max: 2, forbidsOverrides: true, setupTokens: 0, maxItemTokens: 12_000 });
     open.inherit(0);
     expect(open.inherited).toBe(1);
@@ -269,7 +269,7 @@ describe('A call that was another node’s', () => {
     expect(open.inherited).toBe(0);
   });
 
-  test('has none that is not heard for ten seconds in which the call is', () => {
+  test('has none that is not heard within ten seconds of hearing the call', () => {
     open.inherit(0);
     open.overdue(60 * SECOND);
     expect(open.inherited).toBe(2);
@@ -280,18 +280,18 @@ describe('A call that was another node’s', () => {
     expect(open.inherited).toBe(0);
   });
 
-  test('is charged for those that nothing rules out, by the time since it is heard again', () => {
+  test('is charged for those that nothing rules out, by the time since the call is heard again', () => {
     open.inherit(0);
     open.attached(10 * SECOND);
     expect(open.settle(12 * SECOND)).toMatchObject([{ tokens: { audioOut: 40 } }, { tokens: { audioOut: 40 } }]);
   });
 
-  test('is charged for none where it is never heard again: all of that is a gap', () => {
+  test('is charged for none if it is never heard again, because all of that is a gap', () => {
     open.inherit(0);
     expect(open.settle(600 * SECOND)).toEqual([]);
   });
 
-  test('is charged under its own name for one that tells that it was cut off, and not what it cost', () => {
+  test('is charged under its own id for one that is reported as cut off without usage', () => {
     open.inherit(0);
     open.attached(0);
     expect(open.done('r1', false, SECOND)).toMatchObject({ key: 'r1', tokens: { audioOut: 20 } });
@@ -318,7 +318,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant({ type: 'tick' as const }),
 );
 
-test('Whatever a provider tells, no response is forgotten, none is charged twice, and no more run than may', () => {
+test('Whatever a provider sends, no response is forgotten, none is charged twice, and no more run than may', () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 60 }),

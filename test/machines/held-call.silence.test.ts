@@ -6,7 +6,7 @@ import { SECOND } from './voice-call-support.ts';
 
 const ASK_AFTER = 20 * SECOND;
 
-describe('The silence of a call whose agent asks whether somebody is there', () => {
+describe('Silence in a call whose agent asks whether somebody is there', () => {
   let held: HeldCallState;
   let at: number;
 
@@ -38,7 +38,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
 
   beforeEach(() => hold(ASK_AFTER));
 
-  test('is broken once it has lasted for so long, and not again before the visitor has said something', () => {
+  test('is broken once it has lasted long enough, and not again before the visitor has spoken', () => {
     expect(pass(ASK_AFTER - 1)).toBe(0);
     expect(pass(1)).toBe(1);
     begin('r1');
@@ -53,7 +53,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
     expect([pass(ASK_AFTER - 1), pass(1)]).toEqual([0, 1]);
   });
 
-  test('is none while somebody speaks or is about to, and counts from the end of it', () => {
+  test('counts from the end of any speech, and not while somebody is speaking or about to', () => {
     for (const who of ['visitor', 'agent'] as const) {
       speech(who, true);
       expect(pass(2 * ASK_AFTER)).toBe(0);
@@ -71,7 +71,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
     expect([pass(ASK_AFTER - 1), pass(1)]).toEqual([0, 1]);
   });
 
-  test('is none while the agent waits for a tool, whose answer it tells', () => {
+  test('does not count while the agent waits for a tool whose answer it will report', () => {
     begin('r1');
     send({ type: 'TOOL_CALLED', at });
     end('r1');
@@ -81,7 +81,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
     expect(pass(ASK_AFTER)).toBe(1);
   });
 
-  test('is not known of while nobody hears the call: it counts from the next sideband on', () => {
+  test('does not count while nobody hears the call, but from the next sideband on', () => {
     speech('visitor', true);
     for (const name of ['SIDEBAND_LOST', 'RECORD, unheard', 'SAVED']) send(everyEvent(at)[name] as HeldCallEvent);
     expect(pass(2 * ASK_AFTER)).toBe(0);
@@ -91,7 +91,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
     expect([pass(ASK_AFTER - 1), pass(1)]).toEqual([0, 1]);
   });
 
-  test('stays as it is where the call is to be over, and where the agent asks nobody', () => {
+  test('is not broken if the call is to end, or if the agent does not ask', () => {
     send({ type: 'CLOSE', at, reason: 'session_ended' });
     expect(pass(2 * ASK_AFTER)).toBe(0);
     hold(null);

@@ -22,7 +22,7 @@ test('The third strike is the last', () => {
   }
 });
 
-test('A change that is put back is no strike, and the fourth in a minute is one', () => {
+test('A change that is reverted is no strike, but the fourth in a minute is', () => {
   for (let n = 0; n < 3; n += 1) become(changed(strikes, false, n * SECOND));
   for (const expected of [0, 0, 1]) {
     become(changed(strikes, false, 4 * SECOND));
@@ -30,12 +30,12 @@ test('A change that is put back is no strike, and the fourth in a minute is one'
   }
 });
 
-test('Changes that are a minute apart are none', () => {
+test('Changes that are a minute apart are no strikes', () => {
   for (let n = 0; n < 20; n += 1) become(changed(strikes, false, n * 21 * SECOND));
   expect(ended).toBe(0);
 });
 
-test('Until it is put back a change is one that responses are made by', () => {
+test('A session counts as changed until the change is reverted', () => {
   expect(strikes.isChanged).toBe(false);
   become(changed(strikes, false, 0));
   expect(strikes.isChanged).toBe(true);
@@ -43,7 +43,7 @@ test('Until it is put back a change is one that responses are made by', () => {
   expect(strikes.isChanged).toBe(false);
 });
 
-test('The two by which the provider’s SDK connects are excused, and one for each tool that its agent calls', () => {
+test('The two changes with which the provider’s SDK connects are excused, and one for each tool that its agent calls', () => {
   for (let n = 0; n < 2; n += 1) {
     become(changed(strikes, true, 0));
     expect(strikes.isChanged).toBe(false);

@@ -471,7 +471,7 @@ describe('A held call', () => {
   );
 
   test.each(begun)(
-    'is saved as it ends, whatever its record was as it began: %s, needs a sideband %s, diallable %s',
+    'saves its end, whatever its record was at the start: %s, needs a sideband %s, diallable %s',
     (_, needsSideband, isDiallable, record) => {
       const at = 60 * SECOND;
       const call = new HeldCallState(steps, { record, needsSideband, isDiallable, terms, askAfterMs: null });
@@ -486,11 +486,11 @@ describe('A held call', () => {
 
   const found = rows();
 
-  test.each(Object.keys(situations))('%s: does with each event what the table says', (situation) => {
+  test.each(Object.keys(situations))('%s: handles each event as the table says', (situation) => {
     expect(found[situation]).toEqual(table[situation]);
   });
 
-  test('is in each of its states in one row, and gets each of its events in each', () => {
+  test('is in each of its states in some row, and gets each of its events in each row', () => {
     const named = new Set(Object.values(everyEvent(0)).map(({ type }) => type));
     expect([...named].toSorted()).toEqual(heldCallMachine.events.toSorted());
     const places = Object.values(table).map(({ is = '' }) => is.split(' '));
@@ -507,7 +507,7 @@ describe('A held call', () => {
 });
 
 describe('The model of a held call', () => {
-  test('leads to every state, and from each to the end', () => {
+  test('reaches every state, and the end from each', () => {
     const events = Object.values(everyEvent(AT));
     const paths = getShortestPaths(heldCallMachine, {
       events,

@@ -47,12 +47,12 @@ function wordsOf(command: HeldCallCommand): string[] {
   return command.type === 'clearSpeech' || command.type === 'cancelResponse' ? [command.type] : [];
 }
 
-describe('A response that we want of the agent', () => {
-  describe('whose sideband was lost before it began', () => {
+describe('A response that Switchboard wants from the agent', () => {
+  describe('if the sideband was lost before it started', () => {
     const lost: readonly string[] = ['SIDEBAND_LOST', 'DIAL', 'ATTACHED'];
     const events = (...names: readonly string[]) => names.map((name) => everyEvent(at)[name] as HeldCallEvent);
 
-    test('is asked for again once it shows that the provider had not heard what came before it, and once', () => {
+    test('is requested once more if it turns out that the provider had not received what came before it', () => {
       const call = new Call();
       expect(call.send(want())).toEqual(['say something']);
       expect(call.send(...events(...lost))).toEqual([]);
@@ -60,13 +60,13 @@ describe('A response that we want of the agent', () => {
       expect(call.send(start('r1'), end('r1'), ...events('ANSWER_TAKEN'))).toEqual([]);
     });
 
-    test('is so also after the next one was lost as well', () => {
+    test('is requested again even after the next sideband was lost as well', () => {
       const call = new Call();
       call.send(want(), ...events(...lost, ...lost));
       expect(call.send(...events('ANSWER_TAKEN'))).toEqual(['say something']);
     });
 
-    test('is not where it waited, and is asked for as soon as the call is heard', () => {
+    test('is requested as soon as the call is heard, if it was still waiting', () => {
       const call = new Call();
       expect(call.send(start('r0'), want(), ...events('SIDEBAND_LOST'), end('r0'))).toEqual([]);
       expect(call.send(...events('DIAL', 'ATTACHED'))).toEqual(['say something']);
@@ -76,14 +76,14 @@ describe('A response that we want of the agent', () => {
     test.each([
       ['the visitor is answered meanwhile', [start('r1'), end('r1')]],
       ['the visitor interrupts', [{ type: 'INTERRUPT', at } as const]],
-    ])('is not where %s', (_, meanwhile) => {
+    ])('is not requested again if %s', (_, meanwhile) => {
       const call = new Call();
       call.send(want(), ...events(...lost), ...meanwhile);
       expect(call.send(...events('ANSWER_TAKEN'))).toEqual([]);
     });
   });
 
-  test('is asked for at once where none runs, and not again until that one began', () => {
+  test('is requested at once if none is running, and not again until that one has started', () => {
     const call = new Call();
     expect(call.send(want('hello'))).toEqual(['say hello']);
     expect(call.send(want(), want())).toEqual([]);
@@ -91,34 +91,34 @@ describe('A response that we want of the agent', () => {
     expect(call.send(end('r1'))).toEqual(['say something']);
   });
 
-  test('waits for the end of the one that runs, and several that wait are one', () => {
+  test('waits for the end of a running one, and several waiting ones become one', () => {
     const call = new Call();
     expect(call.send(start('r1'), want('goodbye'), want())).toEqual([]);
     expect(call.send(end('r1'))).toEqual(['say goodbye']);
     expect(call.send(start('r2'), end('r2'))).toEqual([]);
   });
 
-  test('waits until the call is open, and heard', () => {
+  test('waits until the call is open and heard', () => {
     const call = new Call([]);
     expect(call.send(want('hello'), { type: 'DIAL', at }, { type: 'ATTACHED', at })).toEqual([]);
     expect(call.send(everyEvent(at)['RECORD, open'] as HeldCallEvent)).toEqual(['say hello']);
   });
 
-  test('that the provider refuses because another began first waits for that one', () => {
+  test('that the provider refuses because another started first waits for that one', () => {
     const call = new Call();
     call.send(want('hello'), start('by itself'));
     expect(call.send(refuse(true, 'hello'))).toEqual([]);
     expect(call.send(end('by itself'))).toEqual(['say hello']);
   });
 
-  test('that the provider refuses for another reason is not asked for again', () => {
+  test('that the provider refuses for another reason is not requested again', () => {
     const call = new Call();
     call.send(want('hello'));
     expect(call.send(refuse(false, 'hello'), start('r1'), end('r1'))).toEqual([]);
     expect(call.send(want())).toEqual(['say something']);
   });
 
-  test('is not asked for a second time when the sideband was lost before the provider answered', () => {
+  test('is not requested a second time if the sideband was lost before the provider answered', () => {
     const call = new Call();
     call.send(want('hello'));
     const lost = everyEvent(at)['SIDEBAND_LOST'] as HeldCallEvent;
@@ -126,7 +126,7 @@ describe('A response that we want of the agent', () => {
     expect(call.send(lost, ...again, { type: 'ATTACHED', at: 9 * SECOND })).toEqual([]);
   });
 
-  test('is not asked for of a call that is to be over', () => {
+  test('is not requested in a call that is to end', () => {
     const call = new Call();
     call.send(start('r1'), want(), { type: 'CLOSE', at, reason: 'session_ended' });
     expect(call.send(end('r1'), want())).toEqual([]);
@@ -139,7 +139,7 @@ describe('A response that we want of the agent', () => {
     expect(call.send(end('r1'))).toEqual([]);
   });
 
-  test('is cut off when the visitor interrupts the agent before that one began', () => {
+  test('is cut off if the visitor interrupts the agent before it started', () => {
     const call = new Call();
     call.send(want());
     expect(call.send({ type: 'INTERRUPT', at })).toEqual(['cancelResponse', 'clearSpeech']);
@@ -147,7 +147,7 @@ describe('A response that we want of the agent', () => {
     expect(call.send(want())).toEqual(['say something']);
   });
 
-  test('never meets another one of the conversation, and never stays away, whatever comes in between', () => {
+  test('never overlaps another one in the conversation, and always comes, whatever happens in between', () => {
     const step = fc.oneof(
       fc.constantFrom<HeldCallEvent[]>([want()], [want('x')], [{ type: 'INTERRUPT', at }]),
       fc.nat(3).map((n) => [start(`r${n}`)]),

@@ -72,7 +72,7 @@ const clock = (at: number): ChallengeEvent => ({ type: 'CLOCK', at });
 const failures = (count: number) => Array.from({ length: count }, () => redeem(wrong));
 
 describe('A code', () => {
-  test('is issued with its terms, without an attempt', () => {
+  test('is issued with its terms and without attempts', () => {
     expect(issued).toEqual({ ...terms, issuedAtMs: 1_000, attempts: 0, outcome: null, version: 1 });
   });
 
@@ -110,13 +110,13 @@ describe('A code', () => {
     expect(end.facts.at(-1)?.type).toBe(lastFact);
   });
 
-  test('tells how many attempts are left', () => {
+  test('emits how many attempts are left', () => {
     expect(play(issued, failures(4)).facts).toEqual(
       [4, 3, 2, 1].map((attemptsLeft) => ({ type: 'challenge.failed', attemptsLeft })),
     );
   });
 
-  test('keeps its last attempts for whoever asked for it', () => {
+  test('reserves its last attempts for whoever requested it', () => {
     const guesses = Array.from({ length: 9 }, () => redeem(wrong, 2_000, 'stranger'));
     const tried = play(issued, guesses);
     expect([tried.state, tried.record.attempts]).toEqual(['pending', 3]);
@@ -124,12 +124,12 @@ describe('A code', () => {
     expect(play(tried.record, [redeem(wrong), redeem(right)]).state).toBe('verified');
   });
 
-  test('that was asked for elsewhere works here, within the attempts that are not kept', () => {
+  test('that was requested elsewhere works here, within the attempts that are not reserved', () => {
     expect(play(issued, [redeem(right, 2_000, 'stranger')]).state).toBe('verified');
     expect(play({ ...issued, maxAttempts: 1 }, [redeem(right, 2_000, 'stranger')]).state).toBe('verified');
   });
 
-  test('that allows one attempt is locked by it', () => {
+  test('that allows one attempt is locked by a single wrong one', () => {
     expect(play({ ...issued, maxAttempts: 1 }, [redeem(wrong)]).state).toBe('locked');
   });
 });
@@ -154,7 +154,7 @@ describe('For every sequence of events and times', () => {
     .map((fields) => ({ ...issued, ...fields }));
   const events = fc.array(event, { maxLength: 20 });
 
-  test('the machine is in the state that the record and the time say', () => {
+  test('the machine is in the state that follows from record and time', () => {
     const holds = fc.property(record, events, (start, sequence) => {
       const { actor, send } = activate(start);
       for (const event of sequence) {
@@ -166,7 +166,7 @@ describe('For every sequence of events and times', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('an actor that is activated from its record for each event does the same as one that lives on', () => {
+  test('an actor that is activated anew from its record for each event behaves like one that stays alive', () => {
     const holds = fc.property(record, events, (start, sequence) => {
       let present = start;
       const facts: ChallengeFact[] = [];
@@ -182,7 +182,7 @@ describe('For every sequence of events and times', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('it is verified at most once, evaluated at most so often, and its version counts its changes', () => {
+  test('it is verified at most once, evaluated at most as often as allowed, and its version counts its changes', () => {
     const holds = fc.property(record, events, (start, sequence) => {
       const { facts, record: end } = play(start, sequence);
       const count = (...types: ChallengeFact['type'][]) => facts.filter(({ type }) => types.includes(type)).length;
@@ -205,7 +205,7 @@ describe('For every sequence of events and times', () => {
   });
 });
 
-test('Hashes are the same only when all of them is the same', () => {
+test('Hashes are equal only if they are entirely equal', () => {
   const text = fc.string({ maxLength: 8 });
   fc.assert(fc.property(text, text, (a, b) => sameHash(a, b) === (a === b)));
   expect(sameHash('abc', 'abcabc')).toBe(false);

@@ -40,7 +40,7 @@ const closed = (at = 3000): ToolCallEvent => ({ type: 'CALL_CLOSED', at });
 const clock = (at: number): ToolCallEvent => ({ type: 'CLOCK', at });
 
 describe('A tool call', () => {
-  test('is asked with its terms, before anything is sent', () => {
+  test('is asked with its terms before anything is sent', () => {
     expect(asked()).toEqual({
       ...terms,
       state: 'asked',
@@ -110,7 +110,7 @@ const anyEvent: fc.Arbitrary<ToolCallEvent> = fc.oneof(
 );
 
 describe('Every sequence of events', () => {
-  test('ends it at most once, never lets versions or fences fall, and saves what changes', () => {
+  test('ends it at most once, never lowers versions or fences, and saves every change', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 20 }), (events) => {
         let record = asked();
@@ -127,7 +127,7 @@ describe('Every sequence of events', () => {
     );
   });
 
-  test('leaves a record that the clock moves to what it is classified as, at its deadline and not before', () => {
+  test('leaves a record that the clock moves at its deadline, not before, to the state it is classified as', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 8 }), at, (events, time) => {
         const record = play(

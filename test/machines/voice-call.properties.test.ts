@@ -33,7 +33,7 @@ const runs = examples(200);
 const order = ['creating', 'open', 'closing', 'closed'];
 
 describe('For every sequence of events and times, a call', () => {
-  test('moves only on, and what is closed changes only for its session', () => {
+  test('only moves forward, and changes after its close only for its session', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const actor = activate(fresh(under), under);
       for (const event of events) {
@@ -51,7 +51,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('comes to the same when it is activated from its record for each event', () => {
+  test('ends up the same if it is activated anew from its record for each event', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       let record = fresh(under);
       const facts: CallFact[] = [];
@@ -66,7 +66,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('saves every change under the next version, and grows its fence with each owner', () => {
+  test('saves every change under the next version, and raises its fence with each owner', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const actor = activate(fresh(under), under);
       for (const event of events) {
@@ -80,7 +80,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('that the provider created and that is closed by request was asked to end, or known to be over', () => {
+  test('that the provider created and that is closed on request has been hung up, or is known to be over', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const { record } = play(fresh(under), events, under);
       const { state, providerCallId, nextTryAtMs, hangup } = record;
@@ -92,7 +92,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('is over by the word of a provider that never began to hang it up only with a second witness', () => {
+  test('counts as over by the word of a provider that never began to hang it up only with a second witness', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const actor = activate(fresh(under), under);
       for (const event of events) {
@@ -109,7 +109,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('gives its first reason, once, and tells of its close once', () => {
+  test('keeps its first close reason, and emits its close once', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const actor = activate(fresh(under), under);
       let first: CallRecord['closeReason'] = null;
@@ -125,7 +125,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('has no deadline that stays in the past: the clock and an answer to each try move it on', () => {
+  test('has no deadline that stays in the past, because the clock and the answer to each try move it on', () => {
     const holds = fc.property(anyLimits, anyEvents, fc.constantFrom('failed', 'asked'), (under, events, answer) => {
       const { record } = play(fresh(under), events, under);
       const at = Math.max(nextDeadline(record), 0);
@@ -141,7 +141,7 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
-  test('is closed by the clock in the end, and its session with it where it must', () => {
+  test('is finally closed by the clock, and its session with it if it must', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const actor = activate(fresh(under), under);
       for (const event of events) actor.send(event);
@@ -158,7 +158,7 @@ describe('For every sequence of events and times, a call', () => {
 });
 
 describe('The model of a call', () => {
-  test('leads to every state, and from each to the end', () => {
+  test('reaches every state, and the end from each', () => {
     const events = [
       create,
       created(SECOND),

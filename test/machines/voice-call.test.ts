@@ -59,28 +59,28 @@ describe('A call', () => {
     });
   });
 
-  test('is open once the provider has answered and its events are heard, and tells so once', () => {
+  test('is open once the provider has answered and its events are heard, and emits so once', () => {
     const { record, facts } = play(fresh(), [created(SECOND), ready(2 * SECOND), ready(3 * SECOND)]);
     expect(record).toMatchObject({ state: 'open', openedAtMs: 2 * SECOND, providerCallId: 'rtc_1', version: 3 });
     expect(facts).toEqual([{ type: 'call.opened' }]);
     expect(nextDeadline(record)).toBe(PROVIDER_ENDS);
   });
 
-  test('is heard by nobody before the provider has answered', () => {
+  test('cannot be heard before the provider has answered', () => {
     expect(play(fresh(), [ready(SECOND), over(SECOND)]).record).toEqual(fresh());
   });
 
-  test('that the provider did not create is closed, and nobody is asked to hang up', () => {
+  test('that the provider did not create is closed without a hang-up', () => {
     const { record, facts } = play(fresh(), [createFailed(SECOND)]);
     expect(record).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'none', graceUntilMs: null });
     expect(facts).toEqual([{ type: 'call.closed', reason: 'create_failed', hangup: 'none' }]);
   });
 
-  test('that was created did not fail to be', () => {
+  test('that was created ignores a failure to create it', () => {
     expect(play(answeredYet(), [createFailed(SECOND)]).record).toEqual(answeredYet());
   });
 
-  test('that is over before its answer was given never opened', () => {
+  test('that is over before its answer was given never opens', () => {
     const { record } = play(answeredYet(), [over(at)]);
     expect(record).toMatchObject({
       state: 'closed',
@@ -99,7 +99,7 @@ describe('A call', () => {
     expect(after).toMatchObject({ state: 'closing', closeReason: 'create_failed', hangup, ...rest });
   });
 
-  test('that was given up without an answer is closed at the next look', () => {
+  test('that was given up without an answer is closed by the next CLOCK', () => {
     const { record } = play(fresh(), [clock(GIVE_UP), clock(GIVE_UP)]);
     expect(record).toMatchObject({ state: 'closed', hangup: 'none', closeReason: 'create_failed' });
   });
@@ -116,7 +116,7 @@ describe('A call', () => {
 describe('A hang-up', () => {
   const left = { isLeft: true };
 
-  test('is asked for at once, and a second time a second after it was begun; that confirms it', () => {
+  test('is requested at once, and again a second after it began, which confirms it', () => {
     const asked = play(closing(), [answered(at, 'asked')]).record;
     expect(closing()).toMatchObject({ state: 'closing', nextTryAtMs: at, hangup: 'none' });
     expect(asked).toMatchObject({ state: 'closing', hangup: 'asked', hangupTries: 1, nextTryAtMs: at + SECOND });
@@ -145,14 +145,14 @@ describe('A hang-up', () => {
     (then) => {
       const twice = (): CallRecord => play(closing(), [answered(at, 'asked'), answered(at + SECOND, then)]).record;
 
-      test('is confirmed once nothing was heard for two seconds', () => {
+      test('is confirmed after two seconds in which nothing was heard', () => {
         expect(nextDeadline(twice())).toBe(at + 3 * SECOND);
         expect(play(twice(), [clock(at + 3 * SECOND - 1)]).state).toBe('closing');
         const { record } = play(twice(), [clock(at + 3 * SECOND)]);
         expect(record).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2 });
       });
 
-      test('is open again as soon as something is heard, and asked for on', () => {
+      test('is undone as soon as something is heard, and requested again', () => {
         const { record, facts } = play(twice(), [heard(at + 2 * SECOND), clock(at + 4 * SECOND)]);
         expect(record).toMatchObject({ state: 'closing', overAtMs: null, nextTryAtMs: at + 5 * SECOND });
         expect(facts).toEqual([]);
@@ -160,7 +160,7 @@ describe('A hang-up', () => {
     },
   );
 
-  test('of a provider that begins it and goes on with the call is asked for at 1, 5, 15, 60 seconds and each minute', () => {
+  test('at a provider that begins it but continues the call is requested at 1, 5, 15, 60 seconds and each minute', () => {
     let record = closing();
     const asked: number[] = [];
     for (let tries = 0; tries < 7; tries += 1) {
@@ -172,7 +172,7 @@ describe('A hang-up', () => {
     expect(asked).toEqual([0, 1, 5, 15, 60, 120, 180]);
   });
 
-  test('is tried again after a quarter of a second, then ever later, then every 30 s', () => {
+  test('is tried again after a quarter of a second, then at growing intervals, then every 30 s', () => {
     let record = closing();
     const delays: number[] = [];
     for (let tries = 0; tries < 10; tries += 1) {
@@ -185,7 +185,7 @@ describe('A hang-up', () => {
     expect(tryDelayMs(1)).toBe(250);
   });
 
-  test('is unconfirmed when the provider itself must have ended the call', () => {
+  test('ends as unconfirmed when the provider itself must have ended the call', () => {
     const tried = play(closing(), [answered(at, 'failed'), clock(PROVIDER_ENDS - 1)]).record;
     expect(tried.state).toBe('closing');
     const { record, facts } = play(tried, [clock(PROVIDER_ENDS)]);
@@ -204,7 +204,7 @@ describe("A provider's word that a call is over", () => {
   const said = (): CallRecord => play(opened(), [over(at, 'lost', false)]).record;
   const hungUp = (): CallRecord => play(closing(), [answered(at, 'already_over')]).record;
 
-  test('is believed with its close of the sideband', () => {
+  test('is believed if it also closes the sideband', () => {
     expect(play(opened(), [over(at, 'lost')]).record).toMatchObject({ state: 'closed', hangup: 'already_over' });
     expect(play(said(), [over(at + 1, 'lost')]).record).toMatchObject({ state: 'closed', hangup: 'already_over' });
     expect(play(hungUp(), [over(at + 1, 'lost')]).record).toMatchObject({ state: 'closed', hangup: 'already_over' });
@@ -225,13 +225,13 @@ describe("A provider's word that a call is over", () => {
     expect(record.state).toBe('closing');
   });
 
-  test('is believed when a hang-up says the same five seconds later', () => {
+  test('is believed if a hang-up says the same five seconds later', () => {
     expect(play(said(), [answered(at + 4999, 'already_over')]).state).toBe('closing');
     const { record } = play(said(), [answered(at, 'already_over'), answered(at + 5 * SECOND, 'already_over')]);
     expect(record).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'already_over', hangupTries: 2 });
   });
 
-  test('at a hang-up is believed when it is dialled in vain five seconds later, and not when it is asked the same way', () => {
+  test('in reply to a hang-up is believed if dialling fails five seconds later, but not if a second hang-up says so', () => {
     const later = at + 5 * SECOND;
     expect(hungUp()).toMatchObject({ state: 'closing', overDoor: 'hangup', overAtMs: at, nextTryAtMs: at + SECOND });
     expect(play(hungUp(), [answered(later, 'already_over')]).state).toBe('closing');
@@ -240,7 +240,7 @@ describe("A provider's word that a call is over", () => {
     expect(play(hungUp(), [answered(later, 'already_over', { dialled: 'unknown' })]).state).toBe('closed');
   });
 
-  test('counts no more once the call can be dialled, is hung up or is heard', () => {
+  test('no longer counts once the call can be dialled, is hung up or is heard', () => {
     const later = at + 5 * SECOND;
     const nothing = { state: 'closing', overAtMs: null, overDoor: null };
     expect(play(hungUp(), [answered(later, 'already_over', { dialled: 'known' })]).record).toMatchObject(nothing);
@@ -248,25 +248,25 @@ describe("A provider's word that a call is over", () => {
     expect(play(said(), [heard(later)]).record).toMatchObject(nothing);
   });
 
-  test('is unsaid by what was heard after it, not before', () => {
+  test('is refuted by what is heard after it, not before', () => {
     expect(play(said(), [heard(at - 1)]).record).toEqual(said());
     expect(play(closing(), [heard(at)]).record).toEqual(closing());
     expect(play(opened(), [heard(at)]).record).toEqual(opened());
   });
 
-  test('that stays alone leaves the call unconfirmed when the provider itself must have ended it', () => {
+  test('alone leaves the call unconfirmed when the provider itself must have ended it', () => {
     const { record } = play(said(), [answered(at, 'already_over'), clock(PROVIDER_ENDS)]);
     expect(record).toMatchObject({ state: 'closed', hangup: 'unconfirmed', closeReason: 'lost' });
   });
 
-  test('before its answer was given makes it one that failed, and that is hung up', () => {
+  test('before its answer was given makes the call a failed one, which is hung up', () => {
     const { record } = play(answeredYet(), [over(at, 'lost', false)]);
     expect(record).toMatchObject({ state: 'closing', closeReason: 'create_failed', nextTryAtMs: at, overAtMs: at });
   });
 });
 
 describe('An open call', () => {
-  test('that nobody hears is closed after a time, and goes on when it is heard again', () => {
+  test('that nobody hears is closed after a while, and goes on if it is heard again', () => {
     const unheard = play(opened(), [lost(at), lost(at + SECOND)]).record;
     expect(unheard).toMatchObject({ state: 'open', unheardSinceMs: at });
     expect(nextDeadline(unheard)).toBe(at + 20 * SECOND);
@@ -277,7 +277,7 @@ describe('An open call', () => {
     expect(play(heard, [clock(at + 20 * SECOND)]).state).toBe('open');
   });
 
-  test('that nobody hears goes on where it may', () => {
+  test('that nobody hears goes on if the limits allow it', () => {
     const forEver = { ...limits, unheardSec: 0 };
     const { record } = play(opened(forEver), [lost(at), clock(at + 3000 * SECOND)], forEver);
     expect(record).toMatchObject({ state: 'open', unheardSinceMs: at });
@@ -307,7 +307,7 @@ describe('A call that is taken over', () => {
     expect(after).toMatchObject({ ...expected, ownerNode: 'two', fence: 2, version: record.version + 1 });
   });
 
-  test('is closing since that began, whoever takes it over; since it was taken where an earlier version closed it', () => {
+  test('keeps the time since which it is closing, or takes that of the takeover if an earlier version closed it', () => {
     expect(closing().closingAtMs).toBe(at);
     const later = at + 9 * SECOND;
     expect(play(closing(), [taken(later)]).record.closingAtMs).toBe(at);
@@ -317,7 +317,7 @@ describe('A call that is taken over', () => {
 
   const foreign = (record: CallRecord): CallRecord => play(record, [taken(at, 'two', 3 * SECOND, true)]).record;
 
-  test('by a node that cannot ask for it is unconfirmed, unheard, and closed with its session without a question', () => {
+  test('by a node without its credential is unconfirmed, unheard, and closed with its session without a hang-up', () => {
     expect(foreign(opened())).toMatchObject({ state: 'open', hangup: 'unconfirmed', unheardSinceMs: 3 * SECOND });
     const unheard = play(foreign(opened()), [clock(23 * SECOND)]).record;
     expect(unheard).toMatchObject({
@@ -332,7 +332,7 @@ describe('A call that is taken over', () => {
     expect(play(unheard, [clock(PROVIDER_ENDS)]).record).toMatchObject({ state: 'closed', hangup: 'unconfirmed' });
   });
 
-  test('by a node that can ask for it again is heard and hung up again', () => {
+  test('by a node with its credential can be heard and hung up again', () => {
     const later = 10 * SECOND;
     expect(play(foreign(opened()), [taken(later), ready(later)]).record).toMatchObject({
       state: 'open',
@@ -342,7 +342,7 @@ describe('A call that is taken over', () => {
     expect(play(foreign(closing()), [taken(later)]).record).toMatchObject({ hangup: 'none', nextTryAtMs: later });
   });
 
-  test('is no other thing than it was when nothing is left to do', () => {
+  test('does not change if nothing is left to do', () => {
     const { record } = play(closing(), [over(at)]);
     expect(play(record, [taken(at)]).record).toEqual(record);
   });
@@ -372,12 +372,12 @@ describe('The session of a call', () => {
     expect(record.graceUntilMs).toBe(expected[CLOSE_REASONS[reason].session]);
   });
 
-  test('ends while the provider is still asked to hang up, and that goes on', () => {
+  test('ends while the provider is still being asked to hang up, which continues', () => {
     const { record } = play(opened(), [close(at, 'config_changed'), answered(at, 'failed'), clock(at)]);
     expect(record).toMatchObject({ state: 'closing', graceUntilMs: null, nextTryAtMs: at + 250 });
   });
 
-  test('ends once: what was noted is not due again, and may be taken over until then', () => {
+  test('ends once: its end is not due again after being recorded, and can be taken over until then', () => {
     const ended = play(opened(), [over(at, 'content')]).record;
     expect(play(ended, [taken(at)]).record).toMatchObject({ state: 'closed', ownerNode: 'two', graceUntilMs: at });
     expect(nextDeadline(play(ended, [clock(at)]).record)).toBe(Infinity);
@@ -390,7 +390,7 @@ describe('A call that its page opens itself, and can open again', () => {
   const asked = (): CallRecord => play(opened(pages), [close(at), answered(at, 'asked')], pages).record;
   const gone = (): CallRecord => play(asked(), [answered(at + SECOND, 'already_over')], pages).record;
 
-  test('is hung up again until it cannot be, and only then over', () => {
+  test('is hung up again until it cannot be opened any more, and only then over', () => {
     expect(gone()).toMatchObject({ state: 'closing', hangup: 'asked', overAtMs: over });
     expect(nextDeadline(gone())).toBeLessThan(at + 10 * SECOND);
     expect(play(gone(), [clock(over)], pages).state).toBe('closing');
@@ -400,13 +400,13 @@ describe('A call that its page opens itself, and can open again', () => {
     });
   });
 
-  test('is hung up for as long once more where it was open again', () => {
+  test('is hung up for the same time once more if it was opened again', () => {
     const back = play(gone(), [answered(at + 300 * SECOND, 'asked')], pages).record;
     expect(back.overAtMs).toBe(at + 900 * SECOND);
     expect(play(back, [clock(over + 2 * SECOND)], pages).state).toBe('closing');
   });
 
-  test('is over as late where nobody ever opened it, and the provider says so elsewhere as well', () => {
+  test('is over just as late if nobody ever opened it, even if the provider says so otherwise', () => {
     const never = play(fresh(pages), [created(SECOND), close(at), answered(at, 'already_over')], pages).record;
     expect(never).toMatchObject({ hangup: 'none', overAtMs: at + 600 * SECOND });
     expect(never.nextTryAtMs).toBeLessThanOrEqual(at + 60 * SECOND);
@@ -418,7 +418,7 @@ describe('A call that its page opens itself, and can open again', () => {
     });
   });
 
-  test('is hung up at once when the provider tells that it is open again', () => {
+  test('is hung up at once when the provider reports that it is open again', () => {
     expect(play(gone(), [ready(at + 9 * SECOND)], pages).record).toMatchObject({
       nextTryAtMs: at + 9 * SECOND,
       overAtMs: null,
@@ -431,7 +431,7 @@ describe('A call that its page opens itself, and can open again', () => {
     expect(play(waiting, [taken(at)], pages).record).toMatchObject({ state: 'creating', ownerNode: 'two', fence: 2 });
   });
 
-  test('went on until it was closed, whoever takes it over then', () => {
+  test('counts as having gone on until it was closed, whoever takes it over then', () => {
     expect(wentOnUntilMs(gone(), at + 300 * SECOND)).toBe(at);
   });
 });

@@ -37,7 +37,7 @@ function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) 
 }
 
 describe('The fast path of an opening', () => {
-  test('makes the record that the machine makes, engaged and by the same steps whatever the limits and the time', () => {
+  test('makes the same record as the machine: engaged, and by the same steps whatever the limits and the time', () => {
     const holds = fc.property(anyLimits, anyTime, anyWords, (limits, at, words) => {
       const tracer = new Tracer(createVoiceSessionMachine(limits));
       const actor = tracer.create();
@@ -57,8 +57,8 @@ describe('The fast path of an opening', () => {
   });
 });
 
-describe('The fast path of a heartbeat, and of other activity', () => {
-  test('answers as the machine does, and answers whenever no state moves', () => {
+describe('The fast path of a heartbeat and of other activity', () => {
+  test('answers as the machine does, and answers whenever no state changes', () => {
     const words = fc.tuple(anyWords, anyEvents);
     const holds = fc.property(anyLimits, words, anyTime, anyIdleSec, (limits, [words, events], time, idleSec) => {
       const { record, state } = play(opened(0, words), limits, events);
@@ -75,7 +75,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
+  test('gives the same result with the machine as the machine alone, for every sequence of events and times', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       let record = opened(0, words);
       const facts: VoiceFact[] = [];
@@ -90,7 +90,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('answers as the machine does also under other limits than those that the record was saved with', () => {
+  test('answers as the machine does even under other limits than those under which the record was saved', () => {
     const soon = fc.integer({ min: -5 * SECOND, max: 30 * SECOND });
     const changed = fc.tuple(anyLimits, anyLimits);
     const holds = fc.property(changed, anyWords, anyEvents, soon, ([limits, later], words, events, ms) => {
@@ -109,7 +109,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
     ['when a call was heard until that instant', [heard(0, MINUTE)], MINUTE],
     ['when the call that was heard is over', [heard(0, 2 * MINUTE), heard(30 * SECOND, 0)], MINUTE],
     ['not while a call is heard', [heard(0, MINUTE + 1)], 0],
-  ])('takes a client at its word on who spoke, %s', (_when, events, spokenAtMs) => {
+  ])('believes a client about when somebody spoke, %s', (_when, events, spokenAtMs) => {
     const { record } = play(opened(), defaults, events);
     const told = (idleSec?: number) => fastPath(record, heartbeat(MINUTE, idleSec), defaults)?.lastActivityAtMs;
     expect([told(), told(10)]).toEqual([spokenAtMs, Math.max(0, spokenAtMs - 10 * SECOND)]);

@@ -21,7 +21,7 @@ const early = play(opened(), defaults, [heartbeat(5)]).record;
 const late = play(opened(), defaults, [heartbeat(9)]).record;
 const over = play(opened(), defaults, [end(7, 'closed_by_client')]).record;
 
-describe('What counts of two records that changed apart from each other', () => {
+describe('Of two records that changed independently, the one that counts', () => {
   test.each([
     ['the later of two live ones', early, late, late],
     ['an end, also of an earlier time', late, over, over],
@@ -29,19 +29,19 @@ describe('What counts of two records that changed apart from each other', () => 
     expect([laterOf(one, other), laterOf(other, one)]).toEqual([wins, wins]);
   });
 
-  test('is the one that is named first when the other adds nothing, and of two ends as well', () => {
+  test('is the first if the second adds nothing, and of two ends as well', () => {
     const again = { ...late };
     expect(laterOf(late, again)).toBe(late);
     expect(laterOf(over, { ...over, endReason: 'key_revoked' })).toBe(over);
   });
 
-  test('keeps an activity of which only the earlier one knows', () => {
+  test('keeps activity that only the earlier one knows', () => {
     const lastActivityAtMs = late.lastActivityAtMs + 1;
     expect(laterOf(late, { ...early, lastActivityAtMs })).toEqual({ ...late, lastActivityAtMs });
   });
 });
 
-test('Words that one of two nodes has heard are due no more, whichever record is later', () => {
+test('Once one of two nodes has heard the visitor speak, no words are due, whichever record is later', () => {
   const silent = play(opened(0, 60), defaults, [heartbeat(9)]).record;
   const heard = play(opened(0, 60), defaults, [spoke(5)]).record;
   expect(laterOf(silent, heard)).toEqual({ ...silent, wordsDueAtMs: 0 });
@@ -68,15 +68,15 @@ const branches = (areToBeLive: boolean) =>
 
 const unversioned = (record: VoiceRecord): VoiceRecord => ({ ...record, version: 0 });
 
-describe('For all records of one session, what counts of them', () => {
-  test('does not depend on which of two live ones is named first', () => {
+describe('For all records of one session, the record that counts', () => {
+  test('does not depend on the order of two live ones', () => {
     const holds = fc.property(branches(true), ({ one, other }) => {
       expect(unversioned(laterOf(one, other))).toEqual(unversioned(laterOf(other, one)));
     });
     fc.assert(holds, examples(200));
   });
 
-  test('does not depend on how three live ones are put together', () => {
+  test('does not depend on how three live ones are combined', () => {
     const holds = fc.property(branches(true), ({ one, other, third }) => {
       const [left, right] = [laterOf(laterOf(one, other), third), laterOf(one, laterOf(other, third))];
       expect(unversioned(left)).toEqual(unversioned(right));
@@ -84,7 +84,7 @@ describe('For all records of one session, what counts of them', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('is the same again when either is heard of twice', () => {
+  test('does not change if either comes twice', () => {
     const holds = fc.property(branches(false), ({ one, other }) => {
       const merged = laterOf(one, other);
       expect(laterOf(one, one)).toBe(one);
@@ -93,7 +93,7 @@ describe('For all records of one session, what counts of them', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('is the end that one of them has, whichever is named first', () => {
+  test('is the one that has ended, in either order', () => {
     const holds = fc.property(branches(true), branches(false), ({ one: live }, { one: other }) => {
       const wins = other.endedAtMs === null ? laterOf(live, other) : other;
       expect([laterOf(live, other), unversioned(laterOf(other, live))]).toEqual([wins, unversioned(wins)]);
@@ -101,7 +101,7 @@ describe('For all records of one session, what counts of them', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('is of live ones as late as each', () => {
+  test('is, among live ones, as late as each', () => {
     const holds = fc.property(branches(true), ({ one, other }) => {
       const merged = laterOf(one, other);
       for (const field of ['lastSeenAtMs', 'lastActivityAtMs', 'settledAtMs'] as const)
@@ -110,7 +110,7 @@ describe('For all records of one session, what counts of them', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('gets a version far above those that it is saved over, and tells of itself until it changes', () => {
+  test('gets a version far above those that it replaces, and is recognizable as restored until it changes', () => {
     const holds = fc.property(branches(false), ({ one: present, other: record }) => {
       for (const fresh of [restored(record), restored(record, present), restored(present, restored(record))]) {
         expect(fresh.version - Math.max(present.version, record.version)).toBeGreaterThan(900_000);

@@ -19,7 +19,7 @@ import { examples } from '../support/examples.ts';
 const runs = examples(200);
 
 describe('For every sequence of events and times, a voice session', () => {
-  test('is in the state that its record and the time say', () => {
+  test('is in the state that follows from its record and the time', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       const actor = activate(opened(0, words), limits);
       for (const event of events) {
@@ -33,7 +33,7 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
-  test('comes to the same when it is activated from its record for each event', () => {
+  test('ends up the same if it is activated anew from its record for each event', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       let record = opened(0, words);
       const facts: VoiceFact[] = [];
@@ -48,7 +48,7 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
-  test('ends at most once, and what ended never changes', () => {
+  test('ends at most once, and never changes afterwards', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       const actor = activate(opened(0, words), limits);
       for (const event of events) {
@@ -65,7 +65,7 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
-  test('waits for words of its visitor until they are heard in time, and never again', () => {
+  test('waits until its visitor speaks in time, and never again', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words = 0, events) => {
       const actor = activate(opened(0, words), limits);
       for (const event of events) {
@@ -79,7 +79,7 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
-  test('moves only on: engaged, idle, stale, ended, each at most once', () => {
+  test('moves only forward: engaged, idle, stale, ended, each at most once', () => {
     const order = ['session.idle', 'session.stale', 'session.ended'];
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       const told = play(opened(0, words), limits, events).facts.map(({ type }) => order.indexOf(type));
@@ -103,7 +103,7 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
-  test('lasts no longer than its duration while somebody is there, and ends no earlier than it was last seen', () => {
+  test('lasts no longer than its maximum while somebody is there, and ends no earlier than it was last seen', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       const { record } = play(opened(0, words), limits, events);
       const { lastSeenAtMs, endedAtMs, endReason, wordsDueAtMs } = record;
@@ -117,7 +117,7 @@ describe('For every sequence of events and times, a voice session', () => {
   });
 });
 
-describe('For every session that some events have left', () => {
+describe('For every session after some events', () => {
   test('the next deadline is the first instant at which the clock changes its state', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       const { record, state } = play(opened(0, words), limits, events);
@@ -131,7 +131,7 @@ describe('For every session that some events have left', () => {
     fc.assert(holds, runs);
   });
 
-  test('becomes by the clock what its next move says, when and for the reason that it says', () => {
+  test('the clock makes the next move as predicted, at its time and for its reason', () => {
     const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
       const actor = activate(play(opened(0, words), limits, events).record, limits);
       const before = actor.record();
@@ -146,7 +146,7 @@ describe('For every session that some events have left', () => {
     fc.assert(holds, runs);
   });
 
-  test('the clock ends it in the end, under whatever limits it is looked at', () => {
+  test('the clock finally ends it, under any limits', () => {
     const holds = fc.property(anyLimits, anyLimits, anyWords, anyEvents, (limits, later, words, events) => {
       const { record } = play(opened(0, words), limits, events);
       const { state, facts } = play(record, later, [clock(record.settledAtMs + 3600 * SECOND)]);

@@ -290,12 +290,12 @@ describe('A session of a new visitor', () => {
     expect(result.facts.map(({ type }) => type)).toEqual(facts);
   });
 
-  test('lasts no longer than others where words are due later', () => {
+  test('lasts no longer than others if words are due later', () => {
     const { record, facts } = play(opened(0, 3600), defaults, [...beatUntil(DURATION), clock(DURATION + 1)]);
     expect([record.endedAtMs, record.endReason, facts.length]).toEqual([DURATION, 'duration_exceeded', 1]);
   });
 
-  test('that goes idle before words are due is not woken up by any', () => {
+  test('that goes idle before words are due is not woken by them', () => {
     const { record, state } = play(opened(0, 600), defaults, [clock(IDLE), spoke(IDLE + 5)]);
     expect([state, record.wordsDueAtMs]).toEqual(['idle', 600 * SECOND]);
   });
@@ -309,7 +309,7 @@ describe('A voice session', () => {
     expect(result.facts.map(({ type }) => type)).toEqual(facts);
   });
 
-  test.each(requestedEnds)('tells that it ended because of %s', (reason) => {
+  test.each(requestedEnds)('emits that it ended because of %s', (reason) => {
     expect(play(opened(), defaults, [end(5, reason)]).facts).toEqual([{ type: 'session.ended', reason }]);
   });
 
@@ -319,7 +319,7 @@ describe('A voice session', () => {
     expect([durationSec(opened(5000), 4000), idleSec(opened(5000), 4000)]).toEqual([0, 0]);
   });
 
-  test('whose limits were lowered while nobody looked still ends once, with a reason', () => {
+  test('whose limits were lowered while it was not looked at still ends once, with a reason', () => {
     const { record } = play(opened(), defaults, beatUntil(10 * MINUTE));
     const lowered = { ...defaults, maxMinutes: 5 };
     expect([classify(record, record.settledAtMs, lowered), savedState(record, lowered)]).toEqual(['ended', 'engaged']);
@@ -329,7 +329,7 @@ describe('A voice session', () => {
     expect(facts).toEqual([{ type: 'session.ended', reason: 'duration_exceeded' }]);
   });
 
-  test('that is stale when the reaping time is lowered is given up by the clock', () => {
+  test('that is stale when the reaping time is lowered is abandoned by the clock', () => {
     const { record } = play(opened(), defaults, [clock(STALE + 600 * SECOND)]);
     const lowered = { ...defaults, staleReapSec: 60 };
     expect(play(record, lowered, [clock(STALE + 601 * SECOND)]).facts).toEqual([
@@ -351,7 +351,7 @@ describe('The machine', () => {
   /** Without the first path, which is the machine before it is opened. */
   const ways = paths.slice(1).map(({ state }) => state);
 
-  test('is not opened by any event but the one that opens it', () => {
+  test('is opened only by OPEN', () => {
     const [before] = initialTransition(machine);
     for (const event of [heartbeat(0), activity(0), clock(ABANDONED), end(0)])
       expect(transition(machine, before, event)[0].value).toBe('unopened');
@@ -372,7 +372,7 @@ describe('The machine', () => {
     });
   });
 
-  test('opens a session once: what is live, or has ended, is not opened again', () => {
+  test('opens a session once: a live or ended session is not opened again', () => {
     const live = play(opened(), defaults, [heartbeat(5), open(6)]);
     expect([live.record, live.facts]).toEqual([play(opened(), defaults, [heartbeat(5)]).record, []]);
     expect(play(opened(), defaults, [end(5), open(6)]).record).toMatchObject({ endedAtMs: 5, startedAtMs: 0 });
@@ -385,14 +385,14 @@ describe('The machine', () => {
     );
   });
 
-  test('is on every path where the record says in the hierarchy', () => {
+  test('is, on every path, in the state of the hierarchy that the record says', () => {
     for (const { value, context } of ways) {
       expect(value).toEqual(stateValue(context, limits));
       expect(leafOf(value)).toBe(savedState(context, limits));
     }
   });
 
-  test('is pure: the same event in the same state answers the same', () => {
+  test('is pure: the same event in the same state gives the same result', () => {
     const snapshot = machine.resolveState({ value: { live: 'engaged' }, context: opened() });
     const [first, second] = [transition(machine, snapshot, clock(STALE)), transition(machine, snapshot, clock(STALE))];
     expect(first[0].context).toEqual(second[0].context);

@@ -134,7 +134,7 @@ const anyEvent: fc.Arbitrary<EndpointEvent> = fc.oneof(
 );
 
 describe('Every sequence of events', () => {
-  test('moves the version by one with each change, and keeps what belongs to a state in that state', () => {
+  test('raises the version by one with each change, and keeps the data of a state only in that state', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 30 }), (events) => {
         let record = added();
@@ -152,7 +152,7 @@ describe('Every sequence of events', () => {
     );
   });
 
-  test('lets one of those who probe at a time do so', () => {
+  test('lets only one probe run at a time', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 12 }), at, (events, time) => {
         const { record } = play(
@@ -166,7 +166,7 @@ describe('Every sequence of events', () => {
     );
   });
 
-  test('has an endpoint that fails be probed within ten minutes, however its clock was set', () => {
+  test('makes a failing endpoint be probed within ten minutes, however the clock was set', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 12 }), at, (events, time) => {
         const { record } = play(added(), events);
@@ -178,7 +178,7 @@ describe('Every sequence of events', () => {
     );
   });
 
-  test('leaves a record that the clock moves to what it is classified as, at its deadline and not before', () => {
+  test('leaves a record that the clock moves at its deadline, not before, to the state it is classified as', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 12 }), at, (events, time) => {
         const { record } = play(
