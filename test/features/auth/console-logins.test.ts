@@ -32,7 +32,7 @@ function twoNodes({ isBusCut = false } = {}): [TrustingLogins, TrustingLogins] {
 }
 
 describe('A login', () => {
-  test('is opened for 24 hours, with an id that begins with auth_', async () => {
+  test('is opened for 24 hours, with an id that starts with auth_', async () => {
     const email = somebody();
     const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(email, START);
@@ -41,13 +41,13 @@ describe('A login', () => {
     expect(await row(login.id)).toMatchObject({ email, createdAtMs: START, destroyedAtMs: null });
   });
 
-  test('holds on a node that has never seen it', async () => {
+  test('is valid on a node that has never seen it', async () => {
     const [a, b] = twoNodes();
     const { login, token } = await a.open(somebody(), START);
     expect(await b.authenticate(token, START + SECOND)).toEqual({ login });
   });
 
-  test('is answered without a promise and without the database while its row was seen lately', async () => {
+  test('is checked without a promise and without the database if its row was seen lately', async () => {
     const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     const { asked } = database;
@@ -55,7 +55,7 @@ describe('A login', () => {
     expect(database.asked).toBe(asked);
   });
 
-  test('of somebody who may not log in any more is over', async () => {
+  test('of a user who may no longer log in is over', async () => {
     const email = somebody();
     const { token } = await consoleLogins(database).open(email, START);
     const stricter = consoleLogins(database, { admits: (other) => other !== email });
@@ -72,7 +72,7 @@ describe('A login', () => {
 });
 
 describe('A token', () => {
-  test('that names the login of another address is refused', async () => {
+  test('that names the login of another e-mail address is refused', async () => {
     const sessions = consoleLogins(database);
     const [mallory, victim] = [await sessions.open(somebody(), START), await sessions.open(somebody(), START)];
     const { email, id: loginId, expiresAtMs } = mallory.login;
@@ -92,7 +92,7 @@ describe('A token', () => {
     expect(database.asked).toBe(asked);
   });
 
-  test('holds when its secret is no longer the first, and not when it is gone', async () => {
+  test('is valid if its secret is no longer the first, but not if it is gone', async () => {
     const { login, token } = await consoleLogins(database).open(somebody(), START);
     const next = 'the secret of the next year, just as long';
     const rotated = consoleLogins(database, { tokens: createTokens([next, secret]) });
@@ -113,7 +113,7 @@ describe('A token', () => {
 });
 
 describe('Activity', () => {
-  test('extends the login once a minute and hands out a token that lasts as long', async () => {
+  test('extends the login once a minute and returns a token that is valid as long', async () => {
     const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     expect(await sessions.authenticate(token, START + MINUTE - 1)).toEqual({ login });
@@ -136,7 +136,7 @@ describe('Activity', () => {
     expect(await sessions.authenticate(token, START + 240 * HOUR)).toBeUndefined();
   });
 
-  test('does not keep a login alive beyond its absolute cap', async () => {
+  test('does not keep a login alive beyond its absolute limit', async () => {
     const sessions = consoleLogins(database, { absoluteHours: 30 });
     const { token } = await sessions.open(somebody(), START);
     const found = await sessions.authenticate(token, START + 20 * HOUR);
@@ -146,7 +146,7 @@ describe('Activity', () => {
     expect(await sessions.authenticate(last, START + 30 * HOUR)).toBeUndefined();
   });
 
-  test('of 64 requests at once on two nodes renews once', async () => {
+  test('in 64 requests at once on two nodes renews once', async () => {
     const nodes = twoNodes();
     const { login, token } = await nodes[0].open(somebody(), START);
     await nodes[1].authenticate(token, START);
@@ -159,7 +159,7 @@ describe('Activity', () => {
     expect((await row(login.id))?.version).toBe(2);
   });
 
-  test('whose renewal another node has done is told by no second token', async () => {
+  test('that another node has already recorded returns no second token', async () => {
     const [a, b] = twoNodes({ isBusCut: true });
     const { token } = await a.open(somebody(), START);
     await b.authenticate(token, START + MINUTE - SECOND);
@@ -170,7 +170,7 @@ describe('Activity', () => {
 });
 
 describe('A login that ends', () => {
-  test('is over at once on every node, and its row says when and why', async () => {
+  test('is over at once on every node, and its row says when and why it ended', async () => {
     const [a, b] = twoNodes();
     const { login, token } = await a.open(somebody(), START);
     await b.authenticate(token, START);
@@ -184,7 +184,7 @@ describe('A login that ends', () => {
     expect(database.asked).toBe(asked);
   });
 
-  test('ends once, with the first reason, however many ask for it', async () => {
+  test('ends once, with the first reason, however many requests end it', async () => {
     const nodes = twoNodes();
     const { login } = await nodes[0].open(somebody(), START);
     const reasons = ['logout', 'revoked', 'violation', 'replaced'] as const;
@@ -194,7 +194,7 @@ describe('A login that ends', () => {
     expect(new Set(ends.map((end) => `${end?.destroyReason} ${end?.destroyedAtMs} ${end?.version}`)).size).toBe(1);
   });
 
-  test('that nobody knows is nobody', async () => {
+  test('and is unknown has no effect', async () => {
     expect(await consoleLogins(database).destroy('auth_unknown', 'revoked', START)).toBeUndefined();
   });
 
@@ -206,7 +206,7 @@ describe('A login that ends', () => {
     expect(await sessions.authenticate(laptop.token, START)).toEqual({ login: laptop.login });
   });
 
-  test('is over within five seconds where the bus is cut, also for one who comes back after an hour', async () => {
+  test('is over within five seconds if the bus is cut, even for a user who comes back after an hour', async () => {
     const [a, b] = twoNodes({ isBusCut: true });
     const [busy, quiet] = [await a.open(somebody(), START), await a.open(somebody(), START)];
     for (const { token } of [busy, quiet]) await b.authenticate(token, START);
@@ -216,7 +216,7 @@ describe('A login that ends', () => {
     expect(await b.authenticate(quiet.token, START + HOUR)).toBeUndefined();
   });
 
-  test('is found to be over in the background, so that no request waits for a row it knows', async () => {
+  test('is found to be over in the background, so that no request waits for a known row', async () => {
     const [a, b] = twoNodes({ isBusCut: true });
     const { login, token } = await a.open(somebody(), START);
     await b.authenticate(token, START);
@@ -249,7 +249,7 @@ describe('A login that ends', () => {
     expect(await b.authenticate(token, START + MINUTE + 1)).toBeUndefined();
   });
 
-  test('is over too where the clock was set back meanwhile', async () => {
+  test('is over even if the clock was set back meanwhile', async () => {
     const [a, b] = twoNodes({ isBusCut: true });
     const { login, token } = await a.open(somebody(), START);
     await b.authenticate(token, START + HOUR);
@@ -259,7 +259,7 @@ describe('A login that ends', () => {
 });
 
 describe('While the database is away', () => {
-  test('a login that the node knows goes on, without renewal, and is renewed once the database is back', async () => {
+  test('a login that the node knows stays valid without renewal, and is renewed once the database is back', async () => {
     const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     database.isAway = true;
@@ -274,7 +274,7 @@ describe('While the database is away', () => {
     expect(found?.renewedToken).toBeDefined();
   });
 
-  test('a login that the node knows is answered without waiting, and its row is asked at most once a second', async () => {
+  test('a login that the node knows is checked without waiting, and its row is read at most once a second', async () => {
     const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     database.isAway = true;
@@ -295,7 +295,7 @@ describe('While the database is away', () => {
     expect(await sessions.authenticate(token, START + 24 * HOUR)).toBeUndefined();
   });
 
-  test('a token that cannot be checked is not refused: it is told that the database is away', async () => {
+  test('a token that cannot be checked is not refused, but told that the database is away', async () => {
     const { login, token } = await consoleLogins(database).open(somebody(), START);
     const sessions = consoleLogins(database);
     database.isAway = true;
@@ -305,7 +305,7 @@ describe('While the database is away', () => {
     expect(await sessions.authenticate(token, START)).toEqual({ login });
   });
 
-  test('nobody can log in or out, and a login that could not be ended goes on', async () => {
+  test('nobody can log in or out, and a login that could not be ended stays valid', async () => {
     const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     database.isAway = true;

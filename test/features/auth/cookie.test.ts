@@ -38,7 +38,7 @@ describe('A Cookie header', () => {
     ['theme=a tenant_session=x; tenant_session=a.b.c', 'a.b.c'],
     ['tenant_session=a=b', 'a=b'],
     ['tenant_session; tenant_session=a.b.c', 'a.b.c'],
-  ])('%j holds %j', (header, token) => {
+  ])('%j contains %j', (header, token) => {
     expect(readSessionCookie(header)).toBe(token);
   });
 
@@ -53,7 +53,7 @@ describe('A Cookie header', () => {
     ['Tenant_Session=a.b.c'],
     ['theme=tenant_session=a.b.c'],
     ['theme=dark tenant_session=a.b.c'],
-  ])('%j holds no token', (header) => {
+  ])('%j contains no token', (header) => {
     expect(readSessionCookie(header)).toBeUndefined();
   });
 
@@ -61,7 +61,7 @@ describe('A Cookie header', () => {
     ['tenant_session=planted; tenant_session=mine'],
     ['tenant_session=; tenant_session=mine'],
     ['tenant_session=mine;tenant_session='],
-  ])('%j holds the name twice and counts as none: one of the two may be planted', (header) => {
+  ])('%j contains the name twice and counts as none, because one of the two may be planted', (header) => {
     expect(readSessionCookie(header)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ describe('An address', () => {
     ['ada@localhost', 'ada@localhost'],
     ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
     [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
-  ])('%j is taken as %j', (text, email) => {
+  ])('%j is accepted as %j', (text, email) => {
     expect(parseEmail(text)).toBe(email);
     expect(isPlainAddress(email)).toBe(true);
   });
@@ -46,13 +46,13 @@ describe('An address', () => {
     expect(parseEmail(text)).toBeUndefined();
   });
 
-  test('with a letter that only lower-casing makes ASCII is refused: it would be taken for another', () => {
+  test('with a letter that only lower-casing makes ASCII is refused, because it would be mistaken for another address', () => {
     expect('ada@\u212aube.example'.toLowerCase()).toBe('ada@kube.example');
     expect(parseEmail('ada@\u212aube.example')).toBeUndefined();
     expect(parseEmail('\u212aim@example.com')).toBeUndefined();
   });
 
-  test('of the greatest length is taken, and one character more is not', () => {
+  test('of the maximum length is accepted, and one character more is not', () => {
     const label = 'd'.repeat(63);
     const longest = `${'a'.repeat(62)}@${label}.${label}.${label}`;
     expect(longest).toHaveLength(254);

@@ -86,7 +86,7 @@ async function guess({ codes }: World, email: string, times: number, fromMs: num
 }
 
 describe('Guesses over invented addresses of a listed domain', () => {
-  test('are stopped at the budget of the day, also for the right code, and the owner of a device cookie logs in', async () => {
+  test('are stopped at the day’s budget, even with the right code, and the owner of a device cookie can still log in', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const owner = `owner@${domain}`;
@@ -121,7 +121,7 @@ describe('Guesses over invented addresses of a listed domain', () => {
     expect(here.spent.slice(5)).toEqual(Array.from({ length: 9 }, () => 'guesses_installation'));
   });
 
-  test('are exact over two nodes, however many come at once', async () => {
+  test('are counted exactly over two nodes, however many come at once', async () => {
     const { domain, day } = place();
     const nodes = [world(domain, { failuresPerDay: 20 }), world(domain, { failuresPerDay: 20 })] as const;
     const emails = Array.from({ length: 12 }, (_, n) => `x${n}@${domain}`);
@@ -134,7 +134,7 @@ describe('Guesses over invented addresses of a listed domain', () => {
     expect(await evaluated(emails)).toBeLessThanOrEqual(20);
   });
 
-  test('of a domain that nobody may log in from use up nothing', async () => {
+  test('do not count for a domain from which nobody may log in', async () => {
     const { domain, day } = place();
     const here = world(domain, { failuresPerDay: 1 });
     for (let n = 0; n < 10; n += 1) {
@@ -147,7 +147,7 @@ describe('Guesses over invented addresses of a listed domain', () => {
     expect(here.spent).toEqual(['guesses_domain']);
   });
 
-  test('are no failures where they are right', async () => {
+  test('do not count as failures if they are right', async () => {
     const { domain, day } = place();
     const here = world(domain, { failuresPerDay: 1 });
     for (let n = 0; n < 7; n += 1) await logIn(here, `x${n}@${domain}`, day);
@@ -155,8 +155,8 @@ describe('Guesses over invented addresses of a listed domain', () => {
   });
 });
 
-describe('Mails to addresses that nobody has logged in by', () => {
-  test('stop at the budget of the hour, with the same answer; those of all others go on', async () => {
+describe('Mails to addresses with which nobody has logged in', () => {
+  test('stop at the hour’s budget, with the same answer, and mails to all others go on', async () => {
     const { domain, day } = place();
     const here = world(domain, { newMailsPerHour: 3 });
     const known = `known@${domain}`;
@@ -176,7 +176,7 @@ describe('Mails to addresses that nobody has logged in by', () => {
     expect(here.mailed).toEqual([known, `x4@${domain}`, `x5@${domain}`]);
   });
 
-  test('leave the code before alone where none is sent', async () => {
+  test('leave the former code valid if none is sent', async () => {
     const { domain, day } = place();
     const here = world(domain, { newMailsPerHour: 1 });
     const ada = `ada@${domain}`;
@@ -196,8 +196,8 @@ describe('Mails to addresses that nobody has logged in by', () => {
   });
 });
 
-describe('An address that somebody has logged in by', () => {
-  test('takes 100 wrong codes in a row, whatever the time, and then only browsers that logged in before', async () => {
+describe('An address with which somebody has logged in', () => {
+  test('accepts 100 wrong codes in a row, over any time, and then only browsers that have logged in before', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const ada = `ada@${domain}`;
@@ -215,7 +215,7 @@ describe('An address that somebody has logged in by', () => {
     await logIn(here, ada, atMs + HOUR);
   });
 
-  test('refuses the right code of a mail that was there before the hundredth wrong one', async () => {
+  test('refuses the right code of a mail from before the hundredth wrong one', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const ada = `ada@${domain}`;
@@ -227,7 +227,7 @@ describe('An address that somebody has logged in by', () => {
     expect(here.spent).toEqual(['address']);
   });
 
-  test('is opened again by an operator, for all, also where its domain has nothing left', async () => {
+  test('can be lifted by an operator for everybody, even if its domain’s budget is spent', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const [ada, bob] = [`ada@${domain}`, `bob@${domain}`];
@@ -242,7 +242,7 @@ describe('An address that somebody has logged in by', () => {
     await logIn(here, bob, atMs);
   });
 
-  test('and was lifted takes no more than 100 wrong codes in a row either', async () => {
+  test('that was lifted accepts at most 100 wrong codes in a row as well', async () => {
     const { domain, day } = place();
     const here = world(domain, { failuresPerDay: 1 });
     const ada = `ada@${domain}`;
@@ -251,7 +251,7 @@ describe('An address that somebody has logged in by', () => {
     expect(await evaluated([ada])).toBe(100);
   });
 
-  test('is closed to nobody before somebody has logged in by it', async () => {
+  test('is closed to nobody before its first login', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const ada = `ada@${domain}`;
@@ -262,7 +262,7 @@ describe('An address that somebody has logged in by', () => {
 });
 
 describe('A browser with a device cookie', () => {
-  test('is kept from its address by nothing that strangers do', async () => {
+  test('cannot be kept from logging in by anything that strangers do', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const ada = `ada@${domain}`;
@@ -279,7 +279,7 @@ describe('A browser with a device cookie', () => {
     expect(await here.codes.send(ada, atMs, 'home', 'device')).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
   });
 
-  test('may type the code that another browser asked for, and the other way round', async () => {
+  test('may use the code that another browser requested, and the other way round', async () => {
     const { domain, day } = place();
     const here = world(domain);
     const ada = `ada@${domain}`;
@@ -289,7 +289,7 @@ describe('A browser with a device cookie', () => {
     expect(await here.codes.verify(ada, right, day, 'home')).toBe(true);
   });
 
-  test('has 100 wrong codes of its own, and is one like all others then', async () => {
+  test('has 100 wrong codes of its own, and is then treated like any other', async () => {
     const { domain, day } = place();
     const here = world(domain, { failuresPerDay: 1 });
     const ada = `ada@${domain}`;
@@ -311,7 +311,7 @@ describe('A browser with a device cookie', () => {
   });
 });
 
-test('A device cookie has its 100 wrong codes once in its life, whenever that begins', async () => {
+test('A device cookie has its 100 wrong codes once in its life, whenever that starts', async () => {
   const { domain, day } = place();
   const here = world(domain);
   const ada = `ada@${domain}`;
@@ -328,7 +328,7 @@ test('A device cookie has its 100 wrong codes once in its life, whenever that be
   expect(used).toEqual([{ n: 100 }]);
 });
 
-test('How long an answer takes tells nothing of budgets: each send and each guess costs as many questions', async () => {
+test('The time of an answer reveals nothing about budgets: each send and each guess takes the same number of queries', async () => {
   const { domain, day } = place();
   const here = world(domain, { failuresPerDay: 1, newMailsPerHour: 1 });
   const [known, fresh, closed] = [`known@${domain}`, `fresh@${domain}`, `closed@${domain}`];

@@ -93,7 +93,7 @@ describe('A code that is sent', () => {
     expect(await codes.verify(email, code, START + MINUTE)).toBe(true);
   });
 
-  test('works as soon as its mail is there, before the mail server has said so', async () => {
+  test('works as soon as its mail has arrived, even before the mail server has confirmed it', async () => {
     const email = somebody();
     let verified: unknown;
     const eager: Mailer = {
@@ -124,7 +124,7 @@ describe('A code that is sent', () => {
     expect(rows[0]?.['code_hash']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('has another hash than the same code of somebody else', async () => {
+  test('has another hash than the same code for somebody else', async () => {
     const same = loginCodes(database, { mailer: new DevMailbox(), newCode: () => '424242' });
     const emails = [somebody(), somebody()];
     const hashes = [];
@@ -143,7 +143,7 @@ describe('A code that is sent', () => {
     expect(await codes.verify(email, second, START + MINUTE)).toBe(true);
   });
 
-  test('may begin with zeros', async () => {
+  test('may start with zeros', async () => {
     const email = somebody();
     const zeros = loginCodes(database, { mailer, newCode: () => '000007' });
     expect(await sendAndRead(email, START, zeros)).toBe('000007');
@@ -152,7 +152,7 @@ describe('A code that is sent', () => {
 });
 
 describe('Sends are limited', () => {
-  test('to three an hour; the refusal says when to come back and leaves the live code alone', async () => {
+  test('to three an hour; the refusal says when to come back and leaves the live code valid', async () => {
     const email = somebody();
     await sendAndRead(email, START);
     await sendAndRead(email, START + 1);
@@ -177,7 +177,7 @@ describe('Sends are limited', () => {
     expect(verified.filter((answer) => answer === true)).toHaveLength(1);
   });
 
-  test('for addresses that may not log in as for others', async () => {
+  test('for addresses that may not log in just as for others', async () => {
     const strangers = loginCodes(database, { mailer, admits: () => false });
     const email = somebody();
     for (let n = 0; n < 3; n += 1) expect(await strangers.send(email, START)).toEqual({ expiresInSec: 600 });
@@ -206,7 +206,7 @@ describe('An address that may not log in', () => {
     expect(new Set(outbox.list().map(({ to }) => to))).toEqual(new Set([known]));
   });
 
-  test('is not logged in by any code, not even the one that it would have got', async () => {
+  test('cannot log in with any code, not even the one that it would have got', async () => {
     const email = somebody();
     const strict = loginCodes(database, { mailer: new DevMailbox(), admits: () => false, newCode: () => '424242' });
     await strict.send(email, START);
@@ -215,14 +215,14 @@ describe('An address that may not log in', () => {
     expect(await loginCodes(database, { mailer }).verify(email, '424242', START)).toEqual(refused);
   });
 
-  test('is not logged in with a code from before it was taken off the list', async () => {
+  test('cannot log in with a code from before it was removed from the list', async () => {
     const email = somebody();
     const code = await sendAndRead(email, START);
     const stricter = loginCodes(database, { mailer, admits: () => false });
     expect(await stricter.verify(email, code, START)).toEqual(refused);
   });
 
-  test('is told like everybody that mail is away', async () => {
+  test('is told like any other that mail is away', async () => {
     breakMail('drop');
     const strict = loginCodes(database, { mailer, admits: () => false });
     await expect(strict.send(somebody(), START)).rejects.toMatchObject({ dependency: 'mail' });
@@ -231,7 +231,7 @@ describe('An address that may not log in', () => {
 
 describe('A mail server that is away', () => {
   test.each(['drop', 'freeze greeting'] as const)(
-    '(%s) is told, is not counted, and the code before goes on to work',
+    '(%s) is reported, the send is not counted, and the former code stays valid',
     async (mode) => {
       const email = somebody();
       const code = await sendAndRead(email, START);
@@ -255,7 +255,7 @@ describe('A mail server that is away', () => {
     expect(await failing.verify(email, '424242', START)).toEqual(refused);
   });
 
-  test('keeps the attempts that were made on the code before', async () => {
+  test('keeps the attempts that were made on the former code', async () => {
     const email = somebody();
     const code = await sendAndRead(email, START);
     const wrong = '000000';
@@ -277,10 +277,10 @@ describe('A mail server that is away', () => {
   });
 });
 
-describe('A mail that the server does not take', () => {
+describe('A mail that the server rejects', () => {
   const modes = ['reject recipient', 'deny relay', 'freeze data'] as const;
 
-  test.each(modes)('(%s) is answered like that of somebody who gets none', async (mode) => {
+  test.each(modes)('(%s) is answered like one to an address that gets none', async (mode) => {
     const known = somebody();
     const strict = loginCodes(database, { mailer, admits: (email) => email === known });
     setMail(mode);
@@ -290,7 +290,7 @@ describe('A mail that the server does not take', () => {
     }
   });
 
-  test.each(modes)('(%s) leaves the code before in force, and the operator hears of it', async (mode) => {
+  test.each(modes)('(%s) leaves the former code valid, and is logged for the operator', async (mode) => {
     const email = somebody();
     const heard: unknown[] = [];
     const discreet = loginCodes(database, { mailer, onFault: (error) => heard.push(error) });
@@ -302,7 +302,7 @@ describe('A mail that the server does not take', () => {
     expect(await discreet.verify(email, code, START)).toBe(true);
   });
 
-  test('is not waited for: the answer comes while the server has not heard of the recipient', async () => {
+  test('is not awaited: the answer comes before the server has been told the recipient', async () => {
     const known = somebody();
     const steps: string[] = [];
     let release = (): void => {};
@@ -344,7 +344,7 @@ describe('While the database is away', () => {
     expect(await codes.verify(email, code, START)).toBe(true);
   });
 
-  test('a code that was stored although the database did not say so does not stand in the way of the one before', async () => {
+  test('a code that was stored without the database’s answer does not invalidate the former one', async () => {
     const email = somebody();
     const code = await sendAndRead(email, START);
     const real = createPostgresChallenges(database);
@@ -358,7 +358,7 @@ describe('While the database is away', () => {
     expect(await codes.verify(email, code, START)).toBe(true);
   });
 
-  test('after the mail is on its way, the code works all the same', async () => {
+  test('the code still works if the mail was already on its way', async () => {
     const email = somebody();
     await sendAndRead(email, START);
     const outbox = new DevMailbox({

@@ -23,7 +23,7 @@ describe('A subject', () => {
     expect(createSubjects(randomBytes(32)).console('ada@example.com')).not.toBe(subjects.console('ada@example.com'));
   });
 
-  test('is the same however often it is asked for, and after it was forgotten', () => {
+  test('is the same every time, even after it was forgotten', () => {
     const first = subjects.console('ada@example.com');
     for (let n = 0; n < 50_000; n += 1) subjects.console(`user${n}@example.com`);
     expect(subjects.console('ada@example.com')).toBe(first);
@@ -35,12 +35,12 @@ describe('A subject', () => {
     expect(subjects.widgetKey('acme', 'ada%40example.com')).not.toBe(subjects.widgetKey('acme', 'ada@example.com'));
   });
 
-  test('of a tenant never reaches into the names of another', () => {
+  test('of a tenant never collides with those of another', () => {
     expect(subjects.widgetKey('a', 'b:c')).not.toBe(subjects.widgetKey('a:b', 'c'));
     expect(subjects.widgetUser('a:b', 'c@d.example')).not.toBe(subjects.widgetUser('a', 'b:c@d.example'));
   });
 
-  test('belongs to one caller only, whatever ids are made of', () => {
+  test('belongs to one caller only, whatever characters ids contain', () => {
     const id = fc.string({ unit: fc.constantFrom('a', 'b', ':', '@', '%', '4', '0', '3'), maxLength: 6 });
     const email = fc.constantFrom('a@b', 'b@a', 'a%40@b', '4@0', '%3a@a');
     const caller = fc.oneof(
@@ -56,7 +56,7 @@ describe('A subject', () => {
     fc.assert(holds, examples(3_000));
   });
 
-  test('equals itself alone', () => {
+  test('equals only itself', () => {
     const a = subjects.console('ada@example.com');
     expect(subjects.equal(a, createSubjects(key).console('ada@example.com'))).toBe(true);
     expect(subjects.equal(a, subjects.console('bob@example.com'))).toBe(false);
@@ -66,8 +66,8 @@ describe('A subject', () => {
   });
 });
 
-describe('What was used lately', () => {
-  test('never holds more than its capacity, and what is in use stays', () => {
+describe('The cache of recently used values', () => {
+  test('never holds more than its capacity, and keeps what is in use', () => {
     const recent = new Lru<string>(100);
     recent.set('used', 'value');
     const used = new Set<string | undefined>();
@@ -82,7 +82,7 @@ describe('What was used lately', () => {
     expect(recent.get('other0')).toBeUndefined();
   });
 
-  test('never answers what was deleted or replaced', () => {
+  test('never returns what was deleted or replaced', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
     const step = fc.tuple(fc.constantFrom('set', 'get', 'delete'), key, fc.nat(1_000));
     const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

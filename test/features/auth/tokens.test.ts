@@ -35,7 +35,7 @@ test('A token carries the address, the login, its times, an audience and a type,
   expect(await tokens.verify(token, at)).toEqual(claims);
 });
 
-test('A token is good until its second has passed', async () => {
+test('A token is valid until its second has passed', async () => {
   const token = await tokens.sign({ ...claims, expiresAtMs: at + 1_500 }, at);
   expect(await tokens.verify(token, at + 1_999)).toBeDefined();
   expect(await tokens.verify(token, at + 2_000)).toBeUndefined();
@@ -61,7 +61,7 @@ test('There are no tokens without a secret', () => {
 
 const hs256 = { alg: 'HS256', typ: 'JWT' };
 
-test('A token that is made by hand is as good, so that what is refused below is refused for its own reason', async () => {
+test('A token made by hand is valid, so that each one below is refused for its own reason', async () => {
   expect(await tokens.verify(forge(hs256, payload), at)).toEqual(claims);
 });
 
@@ -110,7 +110,7 @@ describe('A token is refused', () => {
     fc.assert(holds, examples(1_000));
   });
 
-  test('when it is noise', async () => {
+  test('if it is noise', async () => {
     await tokens.sign(claims, at);
     for (let n = 0; n < 200; n += 1) expect(tokens.verify(randomBytes(n).toString('latin1'), at)).toBeUndefined();
   });

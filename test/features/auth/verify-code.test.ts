@@ -66,7 +66,7 @@ describe('A code that does not work', () => {
     expect(refusals[0]).toMatchObject({ code: 'INVALID_OTP', status: 401 });
   });
 
-  test('costs the database as many questions whatever is wrong with it', async () => {
+  test('takes the same number of queries whatever is wrong with it', async () => {
     const questions: number[] = [];
     for (const [, prepare, code = right, atMs = START] of invalid) {
       const codes = node();
@@ -98,7 +98,7 @@ describe('Attempts', () => {
     expect(await record(email)).toMatchObject({ attempts: 5, outcome: 'verified' });
   });
 
-  test('lock the code after the fifth, also for the right code', async () => {
+  test('lock the code after the fifth, even against the right code', async () => {
     const codes = node();
     const email = somebody();
     await codes.send(email, START);
@@ -139,7 +139,7 @@ describe('A stranger who knows an address', () => {
   /** The start of a day. */
   const MIDNIGHT = START + 2 * HOUR;
 
-  test('does not spend its guesses of the hour with more guesses at once than are evaluated', async () => {
+  test('cannot use up the hour’s guesses with more guesses at once than are evaluated', async () => {
     const codes = node();
     const email = somebody();
     for (let n = 0; n < 3; n += 1) {
@@ -150,7 +150,7 @@ describe('A stranger who knows an address', () => {
     }
   });
 
-  test('cannot lock a code that its owner asked for', async () => {
+  test('cannot lock a code that its owner requested', async () => {
     const codes = node();
     const email = somebody();
     await codes.send(email, START);
@@ -160,7 +160,7 @@ describe('A stranger who knows an address', () => {
     expect(await codes.verify(email, right, START)).toBe(true);
   });
 
-  test('is refused as before whether guesses are evaluated or kept for the asker, for the same questions', async () => {
+  test('is refused alike, with the same number of queries, whether guesses are evaluated or reserved for the owner', async () => {
     const codes = node();
     const email = somebody();
     await codes.send(email, START);
@@ -172,7 +172,7 @@ describe('A stranger who knows an address', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  test('who asks for all its codes, hour after hour, leaves it one an hour before long, with guesses that count', async () => {
+  test('who requests all its codes hour after hour soon leaves the owner one an hour, with guesses of its own', async () => {
     const codes = node();
     const email = somebody();
     const ask = (atMs: number, from?: string) => codes.send(email, atMs, from);
@@ -195,7 +195,7 @@ describe('A stranger who knows an address', () => {
     }
   });
 
-  test('learns nothing of who may log in from what is left to ask for', async () => {
+  test('learns nothing about who may log in from how many codes are left', async () => {
     const known = somebody();
     const codes = node({ admits: (email) => email === known });
     const traces: unknown[] = [];
@@ -248,7 +248,7 @@ describe('Under a race of 64 verifications on two nodes', () => {
     },
   );
 
-  test('and a new code at the same time, at most one of each code works', async () => {
+  test('with a new code at the same time, each code works at most once', async () => {
     const email = somebody();
     await node().send(email, START);
     const [answers] = await Promise.all([race(email, () => right), node().send(email, START)]);
@@ -263,7 +263,7 @@ describe('Under a race of 64 verifications on two nodes', () => {
 });
 
 describe('A code', () => {
-  test('has six digits and every first digit comes up as often', () => {
+  test('has six digits, and every first digit is equally frequent', () => {
     const first = Array.from({ length: 10 }, () => 0);
     const draws = 20_000;
     const codes = Array.from({ length: draws }, drawCode);

@@ -19,7 +19,7 @@ describe('The heuristic', () => {
     'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
     'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
     'Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/88.0.4324.93 Mobile Safari/537.36',
-  ])('lets a browser pass: %s', (userAgent) => {
+  ])('admits a browser: %s', (userAgent) => {
     expect(heuristicDetector.assess(evidence({ 'user-agent': userAgent }))).toMatchObject({
       isBot: false,
       provider: 'heuristic',
@@ -33,7 +33,7 @@ describe('The heuristic', () => {
     'node',
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
     'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-  ])('knows an automation tool or crawler, verifies none, and says why: %s', (userAgent) => {
+  ])('recognizes an automation tool or crawler, verifies none, and says why: %s', (userAgent) => {
     const verdict = heuristicDetector.assess(evidence({ 'user-agent': userAgent }));
     expect(verdict).toMatchObject({ isBot: true, isVerifiedBot: false });
     expect(verdict.reason).toMatch(/^User-Agent matches "/);
@@ -46,7 +46,7 @@ describe('The heuristic', () => {
     });
   });
 
-  test('sees a headless Chrome behind an ordinary User-Agent', () => {
+  test('recognizes a headless Chrome behind an ordinary User-Agent', () => {
     const headers = { 'user-agent': chrome, 'sec-ch-ua': '"HeadlessChrome";v="126", "Chromium";v="126"' };
     expect(heuristicDetector.assess(evidence(headers))).toMatchObject({ isBot: true });
   });
@@ -61,7 +61,7 @@ test.each([
   expect(isBlocked(verdict)).toBe(blocked);
 });
 
-test('Without a detector everybody passes, curl included', async () => {
+test('Without a detector everybody is admitted, even curl', async () => {
   const verdict = await selectDetector({ provider: 'none' }).assess(evidence({ 'user-agent': 'curl/8.5.0' }));
   expect(verdict).toEqual({ isBot: false, isVerifiedBot: false, confidence: 0, provider: 'none' });
 });

@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 describe('The verdict service', () => {
-  test('is told of the request, with the headers of the client library and without credentials', async () => {
+  test('receives the request’s data, with the headers of the client library and without credentials', async () => {
     await new HttpDetector({ url: server.url, token: 'token-1' }).assess(evidence);
     const [asked] = server.requests;
     expect(asked?.headers.authorization).toBe('Bearer token-1');
@@ -78,13 +78,13 @@ describe('The verdict service', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('that froze is given up without being told when', async () => {
+  test('that froze is given up with the default deadline', async () => {
     server.mode = 'hang';
     const verdict = await new HttpDetector({ url: server.url }).assess(evidence);
     expect(verdict.degraded).toBe(true);
   });
 
-  test('that is away lets an ordinary browser pass', async () => {
+  test('that is away leaves an ordinary browser admitted', async () => {
     const detector = new HttpDetector({ url: server.url });
     await server.close();
     const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0' };
@@ -93,6 +93,6 @@ describe('The verdict service', () => {
   });
 });
 
-test('A token that can not be a header is refused at once and not shown', () => {
+test('A token that cannot be a header is refused at once and not shown', () => {
   expect(() => new HttpDetector({ url: 'http://localhost', token: 'secret\n' })).toThrow(/printable/);
 });

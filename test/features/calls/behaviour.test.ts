@@ -26,18 +26,18 @@ describe('The agent of a call', () => {
   test.each([
     ['Hello there.', 'Say exactly: Hello there.'],
     [true, null],
-  ] as const)('that is to greet with %j speaks first, once', async (greeting, instructions) => {
+  ] as const)('that should greet with %j speaks first, once', async (greeting, instructions) => {
     await open({ greeting });
     await world.pass(5000);
     expect(asked()).toEqual([{ type: 'respond', instructions }]);
   });
 
-  test('waits for the visitor where it is to greet nobody', async () => {
+  test('waits for the visitor if it has no greeting', async () => {
     await open({});
     expect(asked()).toEqual([]);
   });
 
-  test('does not greet again who opens a further call, nor who is taken over by another node', async () => {
+  test('does not greet again in a further call, nor after another node takes the call over', async () => {
     await open({ greeting: true });
     await open({ greeting: true });
     expect(asked()).toEqual([]);
@@ -64,7 +64,7 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([{ type: 'respond', instructions: 'Say exactly: See you soon.' }]);
   });
 
-  test('says goodbye once, half a minute before what is left for it will be used', async () => {
+  test('says goodbye once, half a minute before its budget is used up', async () => {
     await open({ wrapUp: 'See you soon.' });
     world.budgets.endMs = world.clock.now() + 40_000;
     await world.pass(5000);
@@ -77,7 +77,7 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([{ type: 'respond', instructions: 'Say exactly: See you soon.' }]);
   });
 
-  test('is told that the end is near where the words are its own, and speaks once it may', async () => {
+  test('is told that the end is near if it chooses its own words, and speaks as soon as it may', async () => {
     age();
     await open({ wrapUp: true });
     world.provider.sideband.hear(started('resp_1'));
@@ -87,7 +87,7 @@ describe('The agent of a call', () => {
     expect(asked()[1]).toEqual({ type: 'respond', instructions: null });
   });
 
-  test('asks once whether somebody is there when nobody has said anything for so long, and again after the visitor has', async () => {
+  test('asks once after a silence whether somebody is there, and again only after the visitor has spoken', async () => {
     await open({ silence: { askAfterSec: 20, say: 'Are you there?' } });
     await world.pass(19_500);
     expect(asked()).toEqual([]);
@@ -103,7 +103,7 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([question, question]);
   });
 
-  test('is told that it is quiet where the words are its own, and is asked for nothing where a visitor writes meanwhile', async () => {
+  test('is told of the silence if it chooses its own words, and of nothing if the visitor writes meanwhile', async () => {
     await open({ silence: { askAfterSec: 20 } });
     await world.pass(15_000);
     const words = { type: 'transcript', item: 'item_1', who: 'visitor', text: 'Hello.', isWhole: true } as const;

@@ -11,24 +11,27 @@ const minting = new FakeProvider({ call: 'token', isSimulated: false });
 const modes = ['direct', 'brokered', undefined] as const;
 
 describe('The calls of a session', () => {
-  test.each(['direct', 'brokered'] as const)('are as asked, else as CALL_MODE=%s says, where both can be', (mode) => {
-    expect(modes.map(createCallModes(mode, brokering))).toEqual(['direct', 'brokered', mode]);
-  });
+  test.each(['direct', 'brokered'] as const)(
+    'use the requested mode, otherwise CALL_MODE=%s, if both are possible',
+    (mode) => {
+      expect(modes.map(createCallModes(mode, brokering))).toEqual(['direct', 'brokered', mode]);
+    },
+  );
 
-  test('are never brokered where they cannot be, and always of a simulation that can', () => {
+  test('are never brokered if they cannot be, and always for a simulation that can', () => {
     expect(modes.map(createCallModes('brokered', minting))).toEqual(['direct', 'direct', 'direct']);
     expect(modes.map(createCallModes('direct', simulated))).toEqual(['brokered', 'brokered', 'brokered']);
   });
 });
 
-describe('Brokered calls that are asked for', () => {
+describe('A request for brokered calls', () => {
   const config = (mode: 'direct' | 'brokered') => ({ calls: { mode } }) as Parameters<typeof requireBrokering>[0];
   const acme = aTenant('acme', {
     keys: [aKey('acme', 'site', { call: 'brokered' }), aKey('acme', 'other', { call: 'direct' })],
     agents: [{ id: 'support', call: 'brokered' }, { id: 'sales' }],
   });
 
-  test('are taken of a provider that has them, and none are of any', () => {
+  test('is accepted for a provider that has them, and no request for any', () => {
     for (const provider of [brokering, simulated]) {
       requireBrokering(config('brokered'), provider);
       requireBrokeringOf([acme], 'tenants.json', provider);
@@ -37,14 +40,14 @@ describe('Brokered calls that are asked for', () => {
     requireBrokeringOf([aTenant('plain', { keys: [aKey('plain', 'site')] })], 'tenants.json', minting);
   });
 
-  test('of another provider are told by the variable', () => {
+  test('for another provider is reported by the variable’s name', () => {
     expect(() => requireBrokering(config('brokered'), minting)).toThrow(ConfigError);
     expect(() => requireBrokering(config('brokered'), minting)).toThrow(
       /CALL_MODE: must not ask for brokered calls.*fake/,
     );
   });
 
-  test('of another provider are told by each key and agent of the tenants file', () => {
+  test('for another provider is reported for each key and agent of the tenants file', () => {
     const check = (): void => requireBrokeringOf([acme], 'tenants.json', minting);
     expect(check).toThrow(TenantsFileError);
     expect(check).toThrow(/key acme\/site: must not ask[^]*agent acme\/support: must not ask/);

@@ -13,7 +13,7 @@ describe('A call', () => {
 
   const endedBecause = () => world.sessions.get(SESSION)?.endReason ?? null;
 
-  test('is hung up at once when its session ends, cut off first, and confirmed a second later', async () => {
+  test('is cut off and hung up at once when its session ends, and confirmed a second later', async () => {
     await world.open(node);
     world.provider.sideband.hear(started('resp_1'));
     world.provider.sideband.answerCancel = () => world.provider.sideband.hear(done('resp_1'));
@@ -32,7 +32,7 @@ describe('A call', () => {
     expect(node.held).toBe(0);
   });
 
-  test('is hung up at once, and over here once what it used is counted', async () => {
+  test('is hung up at once, and closed once its usage is counted', async () => {
     await world.open(node);
     world.metering.isAway = true;
     world.endSession();
@@ -46,7 +46,7 @@ describe('A call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
-  test('that the provider ended is over here once what it used is counted', async () => {
+  test('that the provider ended is closed once its usage is counted', async () => {
     await world.open(node);
     world.metering.isAway = true;
     world.provider.sideband.endWith('expired');
@@ -60,7 +60,7 @@ describe('A call', () => {
     ['and', false],
     ['also while the database is away, and', true],
   ])(
-    'that nobody hears is hung up %s the final seconds that the provider tells then are metered',
+    'that nobody hears is hung up %s the final seconds that the provider then reports are metered',
     async (_how, isAway) => {
       world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
       await world.open(node);
@@ -73,7 +73,7 @@ describe('A call', () => {
     },
   );
 
-  test('is hung up within a second when nobody said that its session ended', async () => {
+  test('is hung up within a second even if the message about its session’s end was lost', async () => {
     await world.open(node);
     world.endSession(SESSION, 'closed_by_client', false);
     await world.pass(1000);
@@ -87,7 +87,7 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'session_idle' });
   });
 
-  test('of which something is heard after two hang-ups came about is not over, and is hung up on', async () => {
+  test('that is still heard after two successful hang-ups is not over, and is hung up again', async () => {
     await world.open(node);
     world.provider.deaf.add('rtc_1');
     world.endSession();
@@ -107,7 +107,7 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
   });
 
-  test('of which nothing is heard after two hang-ups came about is over', async () => {
+  test('that is not heard any more after two successful hang-ups is over', async () => {
     await world.open(node);
     world.provider.deaf.add('rtc_1');
     world.endSession();
@@ -118,7 +118,7 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2 });
   });
 
-  test('that the provider wrongly does not know when it is hung up is dialled, and hung up once more', async () => {
+  test('that the provider wrongly reports as unknown on a hang-up is dialled and hung up once more', async () => {
     await world.open(node);
     world.provider.forgotten.add('rtc_1');
     world.endSession();
@@ -132,7 +132,7 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
   });
 
-  test('whose provider is away is asked for at growing pauses, while the session is over at once', async () => {
+  test('whose provider is away is hung up at growing intervals, while the session is over at once', async () => {
     await world.open(node);
     world.provider.isAway = true;
     world.endSession();
@@ -147,7 +147,7 @@ describe('A call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
-  test('that the provider refuses to hang up is counted as late from ten seconds on, until its hang-up is confirmed', async () => {
+  test('that the provider refuses to hang up counts as late after ten seconds, until its hang-up is confirmed', async () => {
     await world.open(node);
     world.provider.isAway = true;
     world.endSession();
@@ -174,7 +174,7 @@ describe('A call', () => {
     expect(world.provider.hangUps).toHaveLength(2);
   });
 
-  test('that cannot be hung up until the provider must have ended it is unconfirmed, and told of', async () => {
+  test('that cannot be hung up before the provider must have ended it is closed as unconfirmed, and reported', async () => {
     await world.open(node);
     world.provider.isAway = true;
     world.endSession();
@@ -190,7 +190,7 @@ describe('A call', () => {
     expect(world.provider.hangUps).toHaveLength(asked);
   });
 
-  test('that is slow to be hung up holds up no other, and is asked for once at a time', async () => {
+  test('that is slow to hang up delays no other, and has one hang-up at a time', async () => {
     world.addSession('s:1');
     await world.open(node);
     await world.open(node, 's:1');
@@ -228,7 +228,7 @@ describe('A call', () => {
     expect(world.provider.hangUps).toEqual([]);
   });
 
-  test('that the browser left ends its session after a grace', async () => {
+  test('that the browser left ends its session after a grace period', async () => {
     await world.open(node);
     world.provider.sideband.endWith('remote');
     await world.pass(29_500);
@@ -237,7 +237,7 @@ describe('A call', () => {
     expect(endedBecause()).toBe('upstream_ended');
   });
 
-  test('that the browser left does not end its session when another followed', async () => {
+  test('that the browser left does not end its session if another call followed', async () => {
     await world.open(node);
     world.provider.sideband.endWith('remote');
     await world.pass(1000);
@@ -247,7 +247,7 @@ describe('A call', () => {
     expect(await world.call()).toEqual(next);
   });
 
-  test('that the browser left ends its session when what followed never opened', async () => {
+  test('that the browser left ends its session if the call that followed never opened', async () => {
     await world.open(node);
     world.provider.sideband.endWith('lost');
     await world.pass(1000);
@@ -257,7 +257,7 @@ describe('A call', () => {
     expect(endedBecause()).toBe('upstream_ended');
   });
 
-  test('tells what it was over for after the answer to its hang-up', async () => {
+  test('gets its close reason even after the answer to its hang-up', async () => {
     await world.open(node);
     world.provider.before = (step) => {
       if (step === 'hangUp') world.provider.sideband.hear({ type: 'over', reason: 'remote' });
@@ -267,7 +267,7 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'session_ended', hangup: 'confirmed' });
   });
 
-  test('may be changed by a page that may', async () => {
+  test('may be changed by a page with a key that allows it', async () => {
     const setup = world.setups.get(SESSION);
     if (setup !== undefined) world.setups.set(SESSION, { ...setup, forbidsOverrides: false });
     await world.open(node);
@@ -277,7 +277,7 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'open' });
   });
 
-  test('keeps its session engaged while somebody speaks, by one write a second', async () => {
+  test('keeps its session engaged while somebody speaks, with one write a second', async () => {
     await world.open(node);
     const { sideband } = world.provider;
     const from = world.clock.now();
@@ -288,7 +288,7 @@ describe('A call', () => {
     expect(world.activity).toEqual([from, from + 1000]);
   });
 
-  test('is metered by what the provider tells, and what cannot be is counted', async () => {
+  test('is metered by what the provider reports, and usage that cannot be read is counted in a metric', async () => {
     await world.open(node);
     const usage = { type: 'usageTotal', ms: 5 } as const;
     world.provider.sideband.hear(usage);
@@ -303,7 +303,7 @@ describe('A call', () => {
   });
 });
 
-test('An end that comes while the call is being saved is acted on right after, without a look', async () => {
+test('An end that comes while the call is being saved is acted on right after, without waiting for a CLOCK', async () => {
   const world = await CallsWorld.start();
   const node = await world.addNode();
   await world.open(node);

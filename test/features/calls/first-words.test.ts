@@ -44,7 +44,7 @@ describe('The session of a new visitor', () => {
     await world.pass(1000);
   });
 
-  test.each(words)('goes on at once when the visitor %s, and is told so once', async (_how, event) => {
+  test.each(words)('goes on at once when the visitor %s, and is told once', async (_how, event) => {
     world.provider.sideband.hear(event);
     await node.settled();
     expect(world.spoken).toEqual([world.clock.now()]);
@@ -65,7 +65,7 @@ describe('The session of a new visitor', () => {
     expect(world.spoken).toHaveLength(1);
   });
 
-  test('does not go on for what the agent says, for silence, or for what Switchboard puts in', async () => {
+  test('does not go on because of the agent’s words, silence, or what Switchboard adds', async () => {
     for (const event of silence) world.provider.sideband.hear(event);
     await world.pass(MINUTE_MS - 2000);
     expect(world.spoken).toEqual([]);
@@ -74,7 +74,7 @@ describe('The session of a new visitor', () => {
     expect(await world.call()).toMatchObject({ closeReason: 'session_ended' });
   });
 
-  test('is told again, as of the same moment, where that did not reach its record', async () => {
+  test('is told again, with the same time, if its record did not get it', async () => {
     const { wordsDueAtMs } = session();
     const at = world.clock.now();
     world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
@@ -86,14 +86,14 @@ describe('The session of a new visitor', () => {
     expect(world.spoken).toEqual([at, at]);
   });
 
-  test('goes on with the words of the visitor before it is known to wait for them', async () => {
+  test('goes on even if the visitor speaks before the session is known to wait for it', async () => {
     await world.open(node);
     world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
     await world.pass(1000);
     expect(world.spoken).toHaveLength(1);
   });
 
-  test('goes on when its node dies: the visitor may have been heard there, or have spoken since', async () => {
+  test('goes on if its node dies, because the visitor may have been heard there, or have spoken since', async () => {
     const other = await world.addNode();
     world.kill(node);
     await world.pass(12_000);
@@ -109,7 +109,7 @@ describe('The session of a new visitor', () => {
     expect(session().wordsDueAtMs).toBe(0);
   });
 
-  test('says no goodbye to a visitor who may still say something', async () => {
+  test('gets no goodbye while the visitor may still speak', async () => {
     const setup = world.setups.get(SESSION);
     if (setup === undefined) throw new Error('no setup');
     world.setups.set(SESSION, { ...setup, behaviour: { wrapUp: 'See you soon.' } });
@@ -120,7 +120,7 @@ describe('The session of a new visitor', () => {
   });
 });
 
-test('The session of a visitor for whose words nobody waits is told of none', async () => {
+test('A session that does not wait for its visitor’s words is not told of them', async () => {
   const world = await CallsWorld.start();
   const node = await world.addNode();
   await world.open(node);

@@ -23,7 +23,7 @@ describe('Of a call that another node took', () => {
     await world.open(owner);
   });
 
-  test('a node that stood still for longer than a call may go unheard closes nothing', async () => {
+  test('a former holder that stood still for longer than a call may go unheard closes nothing', async () => {
     world.kill(owner);
     await world.pass(25_000);
     world.nodes.add(owner);
@@ -34,7 +34,7 @@ describe('Of a call that another node took', () => {
     expect([owner.held, other.sidebands, world.provider.live.size]).toEqual([0, 1, 1]);
   });
 
-  test('a node that let go of it tells no gap', async () => {
+  test('a former holder that let go of it reports no gap', async () => {
     await endInVain(world, owner);
     world.kill(owner);
     await world.pass(7500);
@@ -51,22 +51,25 @@ describe('Of a call that another node took', () => {
     expect(world.metering.gaps).toHaveLength(1);
   });
 
-  test.each([20, 0])('the database did not answer, it is held all the same (SIDEBAND_LOST_SEC=%i)', async (seconds) => {
-    world.unheardSec = seconds;
-    world.kill(owner);
-    world.afterSave = () => {
-      world.afterSave = () => undefined;
-      throw new Unavailable('database', 'no answer');
-    };
-    await world.pass(12_000);
-    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
-    expect(other.sidebands).toBe(1);
-    world.endSession();
-    await world.pass(3000);
-    expect(world.provider.live.size).toBe(0);
-  });
+  test.each([20, 0])(
+    'the new holder holds on even if the database did not answer (SIDEBAND_LOST_SEC=%i)',
+    async (seconds) => {
+      world.unheardSec = seconds;
+      world.kill(owner);
+      world.afterSave = () => {
+        world.afterSave = () => undefined;
+        throw new Unavailable('database', 'no answer');
+      };
+      await world.pass(12_000);
+      expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
+      expect(other.sidebands).toBe(1);
+      world.endSession();
+      await world.pass(3000);
+      expect(world.provider.live.size).toBe(0);
+    },
+  );
 
-  test('the former one of a session is held here still, the present one of a dead node is hung up at once', async () => {
+  test('and whose node is dead the hang-up comes at once, even while this node holds the session’s former call', async () => {
     world.clock.advance(1);
     await world.open(other);
     await world.look();
@@ -77,7 +80,7 @@ describe('Of a call that another node took', () => {
   });
 });
 
-describe('All of a closing call that nobody hears is one gap until its hang-up is asked, also where its node', () => {
+describe('A closing call that nobody hears is one single gap until its hang-up, even if its node', () => {
   let world: CallsWorld;
   let owner: VoiceCalls;
 
@@ -137,7 +140,7 @@ describe('All of a closing call that nobody hears is one gap until its hang-up i
   });
 });
 
-test('A closing call that is metered by the clock is told once more by whoever takes it', async () => {
+test('A closing call that is metered by the clock is reported once more by the node that takes it', async () => {
   const world = await CallsWorld.start();
   const owner = await world.addNode();
   const other = await world.addNode();

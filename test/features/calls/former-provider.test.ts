@@ -9,7 +9,7 @@ import { TestDatabase } from '../../support/test-database.ts';
 
 const ENDS = Date.UTC(2026, 6, 1, 12);
 
-test('A start with another provider is refused while calls of the former one may be open, says which, and what to do', async () => {
+test('A start with another provider is refused while calls of the former one may be open, with which these are and what to do', async () => {
   const { calls } = createPostgresStores(await TestDatabase.open());
   const open = { provider: 'azure', state: 'open', providerCallId: 'rtc_1', providerEndsAtMs: ENDS } as const;
   const [first, second] = [call(open), call(open)];
@@ -32,7 +32,7 @@ test('A start with another provider is refused while calls of the former one may
   await requireDrained(readConfig({}), { name: 'azure' }, calls, ENDS - 1);
 });
 
-test('Where no calls are brokered any more, those of a former provider are closed as unconfirmed once it has ended them', async () => {
+test('If calls are no longer brokered, those of a former provider are closed as unconfirmed once it must have ended them', async () => {
   const { calls, liveNodes } = createPostgresStores(await TestDatabase.open());
   const open = { provider: 'azure', state: 'open', providerCallId: 'rtc_1', giveUpAtMs: null } as const;
   const [over, later, others] = [

@@ -12,7 +12,7 @@ describe('Opening a call', () => {
     node = await world.addNode();
   });
 
-  test('answers when the provider has and the call is heard, all of it saved', async () => {
+  test('answers once the provider has, the call is heard, and all of it is saved', async () => {
     const record = await world.open(node);
     expect(record).toMatchObject({ state: 'open', providerCallId: 'rtc_1', sessionId: SESSION, ownerNode: node.node });
     expect(await world.call()).toEqual(record);
@@ -27,7 +27,7 @@ describe('Opening a call', () => {
     expect(world.logged.join('')).not.toContain('rtc_1');
   });
 
-  test('of a provider that is metered by the clock needs no sideband, and the time is told', async () => {
+  test('at a provider that is metered by the clock needs no sideband, and its time is metered', async () => {
     world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock', providerMaxSec: null };
     const record = await world.open(node);
     expect(record.providerEndsAtMs).toBe(world.clock.now() + 86_400_000);
@@ -39,7 +39,7 @@ describe('Opening a call', () => {
     expect(world.metering.gaps).toEqual([]);
   });
 
-  test('tells the meter that it has begun once the provider has created it, and not before', async () => {
+  test('starts the meter once the provider has created it, and not before', async () => {
     world.provider.isAway = true;
     await world.ask(node);
     expect(world.metering.begun).toEqual([]);
@@ -64,7 +64,7 @@ describe('Opening a call', () => {
     expect(world.sessions.get(SESSION)?.endedAtMs).toBeNull();
   });
 
-  test('is refused while another call of the session is created, and beyond its number', async () => {
+  test('is refused while another call of the session is being created, and beyond the maximum', async () => {
     let release = (): void => undefined;
     world.provider.before = () =>
       new Promise<void>((resolve) => {
@@ -96,7 +96,7 @@ describe('Opening a call', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('of a session that ends while its call is attached to is told the end, and no fault of the provider', async () => {
+  test('of a session that ends while the sideband attaches reports the end, not a fault of the provider', async () => {
     world.provider.before = (step) => {
       if (step !== 'attach') return;
       world.endSession();
@@ -157,7 +157,7 @@ describe('Opening a call', () => {
 
   const busy = (retryAfterSec: number) => new UpstreamFault('refused', 'slower', { status: 429, retryAfterSec });
 
-  test('of a provider that asks to wait is dialled again while there is time', async () => {
+  test('is dialled again while there is time if the provider asks to wait', async () => {
     let times = 0;
     world.provider.before = (step) => {
       times += step === 'attach' ? 1 : 0;
@@ -170,7 +170,7 @@ describe('Opening a call', () => {
   test.each([
     [1, [1000, 1000]],
     [3, []],
-  ])('of a provider that asks to wait for %i s on and on is refused so, and hung up', async (seconds, paused) => {
+  ])('is refused and hung up if the provider keeps asking to wait for %i s', async (seconds, paused) => {
     world.provider.before = (step) => {
       if (step === 'attach') throw busy(seconds);
     };
@@ -181,7 +181,7 @@ describe('Opening a call', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('that the provider takes not now is refused so, and nobody waits here', async () => {
+  test('that the provider refuses for now is refused as such, without waiting', async () => {
     world.provider.before = () => {
       throw busy(7);
     };
@@ -189,7 +189,7 @@ describe('Opening a call', () => {
     expect(world.paused).toEqual([]);
   });
 
-  test('that is over before it is heard never opened', async () => {
+  test('that is over before it is heard never counts as opened', async () => {
     world.provider.before = (step) => step === 'attach' && world.provider.live.clear();
     expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
     await world.pass(5250);
@@ -205,7 +205,7 @@ describe('Opening a call', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('whose caller goes away while the provider is asked is in the way of no other', async () => {
+  test('whose caller goes away while the provider is being asked does not block another', async () => {
     const caller = new AbortController();
     let answer = (): void => undefined;
     world.provider.before = (step) => {
@@ -228,7 +228,7 @@ describe('Opening a call', () => {
     expect(world.provider.live.size).toBe(1);
   });
 
-  test('while the database goes away after the create is hung up all the same, and closed when it is back', async () => {
+  test('is hung up even if the database goes away after the create, and closed once that is back', async () => {
     world.provider.before = (step) => {
       if (step === 'create') world.database.isAway = true;
     };

@@ -14,7 +14,7 @@ describe('A call that is to end', () => {
     await world.open(node);
   });
 
-  test('is hung up although the database goes away once that is saved', async () => {
+  test('is hung up even if the database goes away right after that is saved', async () => {
     world.afterSave = ({ state }) => {
       world.database.isAway = state === 'closing';
     };
@@ -27,7 +27,7 @@ describe('A call that is to end', () => {
     expect(await world.call()).toMatchObject({ state: 'closed' });
   });
 
-  test('is hung up although the database goes away after a try that failed', async () => {
+  test('is hung up even if the database goes away after a failed try', async () => {
     world.provider.isAway = true;
     world.endSession();
     await node.settled();
@@ -37,7 +37,7 @@ describe('A call that is to end', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('is hung up although its session cannot be ended', async () => {
+  test('is hung up even if its session cannot be ended', async () => {
     world.endSession = () => {
       throw new Unavailable('registry', 'away');
     };
@@ -47,7 +47,7 @@ describe('A call that is to end', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('and cannot be hung up before the provider must have ended it is closed once what it used is counted', async () => {
+  test('and cannot be hung up before the provider must have ended it is closed once its usage is counted', async () => {
     world.provider.isAway = true;
     world.endSession();
     await node.settled();
@@ -61,7 +61,7 @@ describe('A call that is to end', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'unconfirmed' });
   });
 
-  test('by an answer that proves it only with what another node was answered is closed once what it used is counted', async () => {
+  test('because of an answer that proves its end only together with another node’s is closed once its usage is counted', async () => {
     world.provider.deaf.add('rtc_1');
     let answer = (): void => undefined;
     world.provider.before = () =>
@@ -84,7 +84,7 @@ describe('A call that is to end', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
   });
 
-  test('is charged until it was hung up, however long the database is away', async () => {
+  test('is charged until the hang-up, however long the database is away', async () => {
     const at = world.clock.now();
     world.database.isAway = world.metering.isAway = true;
     await world.pass(300_000);
@@ -96,7 +96,7 @@ describe('A call that is to end', () => {
     expect(world.metering.gaps[0]?.untilMs).toBeLessThan(at + 22_000);
   });
 
-  test('and that is metered by the clock is charged until it was hung up, however long the database is away', async () => {
+  test('and is metered by the clock is charged until the hang-up, however long the database is away', async () => {
     world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
     world.addSession('s:1');
     await world.open(node, 's:1');
@@ -110,7 +110,7 @@ describe('A call that is to end', () => {
   });
 });
 
-test('A call that is lost again before its record could say that it was heard has two gaps', async () => {
+test('A call that is lost again before its record could say that it was heard again has two gaps', async () => {
   const world = await CallsWorld.start();
   const node = await world.addNode();
   await world.open(node);

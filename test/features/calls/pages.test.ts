@@ -66,14 +66,14 @@ describe('The pages of a call', () => {
   const items = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'message');
   const outputs = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'tool_output');
 
-  describe('that want to know', () => {
+  describe('that subscribe to it', () => {
     beforeEach(async () => {
       await world.open(node);
       want();
       take();
     });
 
-    test('are shown all the words of an item until now, gathered for 150 ms', () => {
+    test('see all words of an item so far, gathered for 150 ms', () => {
       hear(words('i1', 'Good'), words('i1', ' morning'));
       expect(take()).toEqual([]);
       gather();
@@ -83,7 +83,7 @@ describe('The pages of a call', () => {
       expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning.', final: true }]);
     });
 
-    test('are shown at most eight frames a second, and the newest words in the end', () => {
+    test('get at most eight frames a second, and the newest words in the end', () => {
       let within = 0;
       for (let step = 0; step < 10; step += 1) {
         hear(words('i1', `${step}`), words('i2', `${step}`, false, 'visitor'));
@@ -96,7 +96,7 @@ describe('The pages of a call', () => {
       expect(texts.at(-1)).toBe('0123456789');
     });
 
-    test('are shown the last 2 KiB of what is longer, in whole characters, and are told so', () => {
+    test('see only the last 2 KiB of longer texts, in whole characters, and are told so', () => {
       hear(words('i1', 'a'.repeat(10) + 'é'.repeat(1020) + '€', true));
       gather();
       const [frame] = take() as Transcript[];
@@ -105,13 +105,13 @@ describe('The pages of a call', () => {
       expect(frame?.text).toMatch(/^a*é+€$/);
     });
 
-    test('are told how much was heard of what the visitor interrupted', () => {
+    test('are told how much of an interrupted answer was heard', () => {
       hear(words('i1', 'A long story', true), { type: 'transcriptCut', item: 'i1', atMs: 900 });
       gather();
       expect(take()).toMatchObject([{ text: 'A long story', final: true, cutAtMs: 900 }]);
     });
 
-    test('are told at once who speaks, each change once', () => {
+    test('are told each change of speaker once, at once', () => {
       const speech = (who: 'visitor' | 'agent', isOn: boolean): UpstreamEvent => ({ type: 'speech', who, isOn });
       hear(speech('visitor', true), speech('visitor', true), speech('visitor', false), speech('agent', true));
       expect(take()).toEqual([
@@ -121,7 +121,7 @@ describe('The pages of a call', () => {
       ]);
     });
 
-    test('are shown nothing more once no node has such a socket, or has not said so for half a minute', async () => {
+    test('get nothing more once no node has such a socket, or has not said so for half a minute', async () => {
       hear(words('i1', 'one'));
       want(false);
       gather();
@@ -135,7 +135,7 @@ describe('The pages of a call', () => {
       expect(world.timers.size).toBe(0);
     });
 
-    test('say a text once, which the agent answers, and which is shown', () => {
+    test('send a text once, which the agent answers, and which is shown', () => {
       ask({ type: 'say', id: 'm1', text: 'When do you open?' });
       ask({ type: 'say', id: 'm1', text: 'When do you open?' });
       expect(answers).toEqual([null, null]);
@@ -145,7 +145,7 @@ describe('The pages of a call', () => {
       expect(take()).toMatchObject([{ type: 'transcript', who: 'visitor', text: 'When do you open?', final: true }]);
     });
 
-    test('are shown nothing of what an operator whispers to the agent, which does not answer it', () => {
+    test('see nothing of an operator’s whisper, which the agent does not answer', () => {
       const told: unknown[] = [];
       world.bus.subscribe((message) => void (message.type === 'call.whispered' && told.push(message)));
       const say = (request: string, untilMs: number, sessionId = SESSION): void =>
@@ -159,28 +159,28 @@ describe('The pages of a call', () => {
       expect([asked(), take()]).toEqual([[], []]);
     });
 
-    test('are shown a text before the answer to it, also where that comes at once', () => {
+    test('see a text before the answer to it, even if that comes at once', () => {
       world.provider.sideband.createResponse = () => hear(words('a1', 'At nine.', true));
       ask({ type: 'say', id: 'm1', text: 'When do you open?' });
       gather();
       expect(take()).toMatchObject([{ text: 'When do you open?' }, { text: 'At nine.' }]);
     });
 
-    test('say nothing after the time at which the page was told that it was not said', () => {
+    test('send no text after the page was told that it was not sent', () => {
       ask({ type: 'say', id: 'm1', text: 'late' }, world.clock.now());
       ask({ type: 'say', id: 'm2', text: 'of another session' }, world.clock.now() + 2000, 'another');
       expect(answers).toEqual([]);
       expect(items()).toEqual([]);
     });
 
-    test('have no button to hold where the agent hears its visitor all the time', () => {
+    test('have no button to hold if the agent hears its visitor all the time', () => {
       ask({ type: 'talk', on: true });
       ask({ type: 'talk', on: false });
       expect(answers).toEqual(['INVALID_REQUEST', 'INVALID_REQUEST']);
       expect([world.provider.sideband.asked, take()]).toEqual([[], []]);
     });
 
-    test('run tools, whose first answers count, and the agent goes on when all of a response are answered', () => {
+    test('run tools: first answers count, and the agent goes on once all tools of a response are answered', () => {
       hear(asks('resp_1', 'call_1', 'call_2'), asks('resp_1', 'call_1', 'call_2'));
       const tool = { type: 'tool', name: 'look_up', arguments: '{"q":1}' };
       expect(take()).toEqual([
@@ -201,7 +201,7 @@ describe('The pages of a call', () => {
       expect(settled).toEqual(['call_2', 'call_1']);
     });
 
-    test('are not waited for longer than 30 seconds', async () => {
+    test('have 30 seconds to answer a tool', async () => {
       hear(asks('resp_1', 'call_1'));
       await world.pass(29_750);
       expect(outputs()).toEqual([]);
@@ -211,7 +211,7 @@ describe('The pages of a call', () => {
       expect(answers).toEqual(['TOOL_UNKNOWN']);
     });
 
-    test('are asked for no tool of the server, nor for what is none or too large: these are answered for them', () => {
+    test('are not asked for server tools, unknown tools or oversized arguments, which are answered for them', () => {
       const call = (callId: string, name: string, args: string) => ({ callId, name, arguments: args });
       hear({
         type: 'toolsAsked',
@@ -228,7 +228,7 @@ describe('The pages of a call', () => {
       ]);
     });
 
-    test('answer the tools of a call that is not heard for a moment, which is told later', async () => {
+    test('may answer tools while the call is not heard, and the provider is told later', async () => {
       hear(asks('resp_1', 'call_1'));
       world.provider.sideband.close();
       await node.settled();
@@ -254,7 +254,7 @@ describe('The pages of a call', () => {
       take();
     });
 
-    test('are heard from the press on, which interrupts the agent, and answered once the provider has what was said', () => {
+    test('are heard from the press on, which interrupts the agent, and answered once the provider has the speech', () => {
       talk(true);
       expect(told()).toEqual(['clear_input', 'clear']);
       talk(false);
@@ -268,7 +268,7 @@ describe('The pages of a call', () => {
       ]);
     });
 
-    test('are not answered before they let go of the button for good', () => {
+    test('are answered only after the button is finally released', () => {
       talk(true, false, true);
       hear({ type: 'inputCommitted' });
       expect(asked()).toEqual([]);
@@ -284,7 +284,7 @@ describe('The pages of a call', () => {
       expect(answers).toEqual(['CALL_NOT_OPEN', 'CALL_NOT_OPEN']);
     });
 
-    test('are heard out by the node that takes the call over while the button is held', async () => {
+    test('are heard to the end by a node that takes the call over while the button is held', async () => {
       talk(true);
       world.kill(node);
       await world.addNode();
@@ -297,7 +297,7 @@ describe('The pages of a call', () => {
     });
   });
 
-  test('are told where the call stands', async () => {
+  test('are told the state of the call', async () => {
     await world.open(node);
     world.endSession();
     await world.pass(2000);
@@ -310,7 +310,7 @@ describe('The pages of a call', () => {
     ]);
   });
 
-  test('that do not want to know are shown no words, and cannot run tools', async () => {
+  test('that do not subscribe see no words and cannot run tools', async () => {
     await world.open(node);
     take();
     hear(words('i1', 'Good morning'), { type: 'speech', who: 'agent', isOn: true }, asks('resp_1', 'call_1'));
@@ -320,7 +320,7 @@ describe('The pages of a call', () => {
     expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"unreachable"}' }]);
   });
 
-  test('that came in the middle of an item are told that its beginning is missing', async () => {
+  test('that arrive in the middle of an item are told that its beginning is missing', async () => {
     await world.open(node);
     hear(words('i1', 'Good'));
     want();
@@ -330,7 +330,7 @@ describe('The pages of a call', () => {
     expect(take()).toMatchObject([{ text: ' morning', cut: true }]);
   });
 
-  test('answer the provider themselves where they have a data channel', async () => {
+  test('answer the provider themselves if they have a data channel', async () => {
     const setup = world.setups.get(SESSION);
     if (setup !== undefined) world.setups.set(SESSION, { ...setup, dataChannel: 'open' });
     await world.open(node);
@@ -341,7 +341,7 @@ describe('The pages of a call', () => {
     expect(outputs()).toEqual([]);
   });
 
-  test('have their tools answered by the node that takes the call over, each once', async () => {
+  test('have their open tools answered once each by a node that takes the call over', async () => {
     await world.open(node);
     want();
     hear(asks('resp_1', 'call_1', 'call_2'));

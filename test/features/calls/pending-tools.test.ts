@@ -52,7 +52,7 @@ class Account {
   }
 }
 
-test('each tool that is asked for is answered exactly once, and a response is complete with its last answer', () => {
+test('Each tool that is asked for is answered exactly once, and a response is complete with its last answer', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const account = new Account();

@@ -39,7 +39,7 @@ const charged = (type: 'usage' | 'usageEstimated'): unknown[] =>
     return told.type === type ? [told.key] : [];
   });
 
-test('How many responses of a call run is known to the node that hears it, and to no other', async () => {
+test('Only the node that hears a call knows how many of its responses run', async () => {
   const other = await world.addNode();
   const { id } = await world.open(node);
   const { sideband } = world.provider;
@@ -52,7 +52,7 @@ test('How many responses of a call run is known to the node that hears it, and t
 });
 
 describe('A page that may change nothing', () => {
-  test('has no response beside the conversation, nor a longer one than granted: the third ends its session', async () => {
+  test('may have no response outside the conversation or longer than granted: the third ends its session', async () => {
     const sideband = await open(true);
     const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
     for (const id of names) sideband.hear(started(id, { ...beside, maxOutputTokens: Infinity }));
@@ -64,7 +64,7 @@ describe('A page that may change nothing', () => {
     expect(charged('usageEstimated')).toEqual(names);
   });
 
-  test('has a response longer than granted cut off, and one in the conversation of the granted size', async () => {
+  test('has a response cut off that is longer than granted, but not one of the granted size in the conversation', async () => {
     const sideband = await open(true);
     sideband.hear(started('resp_long', { maxOutputTokens: 1001 }));
     sideband.hear(done('resp_long'));
@@ -72,7 +72,7 @@ describe('A page that may change nothing', () => {
     expect(sideband.cancelled).toEqual(['resp_long']);
   });
 
-  test('is put back when it changes its session, and struck for a response that it makes before that', async () => {
+  test('has its changes of the session reverted, and gets a strike for a response made before that', async () => {
     const sideband = await open(true);
     for (const id of ['resp_1', 'resp_2', 'resp_3']) {
       expect(await world.call()).toMatchObject({ state: 'open' });
@@ -88,7 +88,7 @@ describe('A page that may change nothing', () => {
     expect(endedBecause()).toBe('upstream_ended');
   });
 
-  test('is not struck for changes that cost nothing, nor for how the provider’s SDK connects', async () => {
+  test('gets no strike for changes that cost nothing, nor for how the provider’s SDK connects', async () => {
     const sideband = await open(true);
     for (let n = 0; n < 10; n += 1) {
       sideband.hear({ type: 'configChanged', isAsSdk: n < 2 });
@@ -103,7 +103,7 @@ describe('A page that may change nothing', () => {
 });
 
 describe('A page that may change its session', () => {
-  test('has as many responses at once as MAX_OPEN_RESPONSES, and is ended at the third that is too many', async () => {
+  test('may run MAX_OPEN_RESPONSES responses at once, and is ended at the third one too many', async () => {
     const sideband = await open(false);
     for (const id of ['a', 'b', 'c', 'd']) sideband.hear(started(id, { ...beside, maxOutputTokens: Infinity }));
     expect(sideband.cancelled).toEqual(['c', 'd']);
@@ -114,7 +114,7 @@ describe('A page that may change its session', () => {
     expect(await world.call()).toMatchObject({ closeReason: 'tampered' });
   });
 
-  test('has none beside another that what is left does not pay for, and always an ordinary one', async () => {
+  test('may run no further response that the budget does not cover, but always an ordinary one', async () => {
     const sideband = await open(false);
     world.budgets.affordable = (responses) => responses.length < 2;
     sideband.hear(started('a'));
@@ -130,7 +130,7 @@ describe('A page that may change its session', () => {
   });
 });
 
-describe('What runs when a call ends', () => {
+describe('A response that runs when a call ends', () => {
   const ends: readonly [string, () => unknown][] = [
     ['its session ends', () => world.endSession()],
     ['its budget is used up', () => world.endSession(SESSION, 'quota_exceeded')],
@@ -140,7 +140,7 @@ describe('What runs when a call ends', () => {
     ],
   ];
 
-  test.each(ends)('because %s is cut off by its name, and charged as told', async (_why, end) => {
+  test.each(ends)('because %s is cut off by its id, and charged as reported', async (_why, end) => {
     const sideband = await open(false);
     tellsWhatItCutsOff(sideband);
     for (const id of ['resp_1', 'resp_2']) sideband.hear(started(id, beside));
@@ -154,7 +154,7 @@ describe('What runs when a call ends', () => {
   });
 
   test.each(ends)(
-    'because %s is charged by context and time where it is not told, before the call is closed',
+    'because %s is charged by context and time if not reported, before the call is closed',
     async (_why, end) => {
       const sideband = await open(false);
       sideband.hear(started('resp_1'));
@@ -173,7 +173,7 @@ describe('What runs when a call ends', () => {
     },
   );
 
-  test('is charged once where it is told late', async () => {
+  test('is charged once if it is reported late', async () => {
     const sideband = await open(false);
     sideband.hear(started('resp_1'));
     world.endSession();
@@ -184,7 +184,7 @@ describe('What runs when a call ends', () => {
     expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
   });
 
-  test('because its page left in an answer is charged', async () => {
+  test('because its page left during an answer is charged', async () => {
     const sideband = await open(true);
     sideband.hear(started('resp_1'));
     world.clock.advance(3000);
@@ -196,14 +196,14 @@ describe('What runs when a call ends', () => {
   });
 });
 
-describe('A response that runs when nobody hears the call any more', () => {
+describe('A response that runs while nobody hears the call', () => {
   async function lose(sideband: FakeSideband): Promise<void> {
     sideband.close();
     await Promise.resolve();
     await node.settled();
   }
 
-  test('is cut off when the call is heard again, and charged as told', async () => {
+  test('is cut off when the call is heard again, and charged as reported', async () => {
     const sideband = await open(true);
     sideband.hear(started('resp_1'));
     await lose(sideband);
@@ -217,7 +217,7 @@ describe('A response that runs when nobody hears the call any more', () => {
     expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
   });
 
-  test('and of which nobody heard that it began is cut off as soon as it is heard, and charged like any other', async () => {
+  test('and whose start nobody heard is cut off as soon as it is heard, and charged like any other', async () => {
     const sideband = await open(true);
     await lose(sideband);
     await world.pass(250);
@@ -229,7 +229,7 @@ describe('A response that runs when nobody hears the call any more', () => {
     expect(charged('usageEstimated')).toEqual(names);
   });
 
-  test('is not charged for the time in which nobody did, which is a gap', async () => {
+  test('is not charged for that time, which is a gap', async () => {
     const sideband = await open(true);
     sideband.hear(started('resp_1'));
     await world.pass(3000);
@@ -243,7 +243,7 @@ describe('A response that runs when nobody hears the call any more', () => {
     expect(world.metering.heard).toMatchObject([{ type: 'usageEstimated', tokens: { audioOut: 100 } }]);
   });
 
-  test('and whose page changes its session before there is a sideband is put back all the same', async () => {
+  test('in a session that its page changes before there is a sideband has the change reverted all the same', async () => {
     const sideband = await open(true);
     const attach = world.provider.attach.bind(world.provider);
     world.provider.attach = async (...args) => {
@@ -260,7 +260,7 @@ describe('A response that runs when nobody hears the call any more', () => {
   test.each([
     ['says that it had ended', true],
     ['says nothing for two seconds', false],
-  ])('is charged by context and time where the provider %s', async (_what, answers) => {
+  ])('is charged by context and time if the provider %s', async (_what, answers) => {
     const sideband = await open(true);
     sideband.hear(started('resp_1'));
     await lose(sideband);
@@ -273,7 +273,7 @@ describe('A response that runs when nobody hears the call any more', () => {
 });
 
 describe('A node that stops', () => {
-  test('cuts nothing off where another takes its calls, which charges what it hears', async () => {
+  test('cuts nothing off if another takes its calls, which charges what it hears', async () => {
     const sideband = await open(true);
     sideband.hear(started('resp_1'));
     const other = await world.addNode();
@@ -293,7 +293,7 @@ describe('A node that stops', () => {
     expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
   });
 
-  test('cuts off and charges what runs where no other does', async () => {
+  test('cuts off and charges running responses if no other does', async () => {
     const sideband = await open(true);
     tellsWhatItCutsOff(sideband);
     sideband.hear(started('resp_1'));
@@ -304,7 +304,7 @@ describe('A node that stops', () => {
   });
 });
 
-describe('A call that was taken over from a node that died', () => {
+describe('A call that was taken over from a dead node', () => {
   async function take(): Promise<VoiceCalls> {
     const other = await world.addNode();
     world.kill(node);
@@ -313,7 +313,7 @@ describe('A call that was taken over from a node that died', () => {
     return other;
   }
 
-  test('has what may run in its conversation cut off at its end, and is charged for nothing where nothing does', async () => {
+  test('has a possible response in its conversation cut off at its end, and is charged for nothing if none runs', async () => {
     await open(true);
     const other = await take();
     tellsWhatItCutsOff(world.provider.sideband);
@@ -324,7 +324,7 @@ describe('A call that was taken over from a node that died', () => {
     expect(charged('usageEstimated')).toEqual([]);
   });
 
-  test('has each response beyond those that may run cut off as soon as it is heard', async () => {
+  test('has each response beyond the maximum cut off as soon as it is heard', async () => {
     await open(true);
     await take();
     const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
@@ -332,7 +332,7 @@ describe('A call that was taken over from a node that died', () => {
     expect(world.provider.sideband.cancelled).toEqual(names.slice(1));
   });
 
-  test('is charged for what may run, where its provider answers nothing', async () => {
+  test('is charged for what may be running if its provider answers nothing', async () => {
     await open(false);
     const other = await take();
     world.endSession();
@@ -341,7 +341,7 @@ describe('A call that was taken over from a node that died', () => {
     expect(charged('usageEstimated')).toHaveLength(2);
   });
 
-  test('is charged for nothing that was not heard of for ten seconds', async () => {
+  test('is not charged for a response that was not heard for ten seconds', async () => {
     await open(false);
     const other = await take();
     await world.pass(10_000);

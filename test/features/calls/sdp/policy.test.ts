@@ -70,14 +70,14 @@ describe('A session description passes', () => {
     expect(checkSdp(text, 'open')).toBeUndefined();
   });
 
-  test('without a data channel where the session has none', () => {
+  test('without a data channel if the session has none', () => {
     expect(checkSdp(safari, 'none')).toBeUndefined();
   });
 });
 
 describe('A session description is refused', () => {
   test.each(Object.entries(corpus).filter(([, text]) => text.includes('m=application')))(
-    'as %s writes it, for its data channel, where the session has none',
+    'as %s writes it, because of its data channel, if the session has none',
     (_name, text) => {
       expect(checkSdp(text, 'none')).toBe("has an m=application, and this session's calls have no data channel");
     },
@@ -150,7 +150,7 @@ describe('A session description is refused', () => {
     expect(checkSdp(text, 'open')).toBe(fault);
   });
 
-  test('when it is longer than 32 KiB, and not when it is as long', () => {
+  test('if it is longer than 32 KiB, but not at exactly that length', () => {
     const filled = (length: number): string => {
       const start = offer(AUDIO);
       return `${start}${'a=x\r\n'.repeat(10)}a=y:${'z'.repeat(length - start.length - 50 - 6)}\r\n`;
@@ -167,13 +167,13 @@ describe('A session description is refused', () => {
     ['lines that are none', 'a\n', badLine],
     ['ends of lines', '\n', badLine],
     ['ends of lines and a CR', '\r\n\r', badText],
-  ])('or not, when it is 32 KiB of %s', (_what, line, fault) => {
+  ])('depending on its content, if it is 32 KiB of %s', (_what, line, fault) => {
     const start = offer(AUDIO);
     const text = start + line.repeat(Math.floor((MAX_SDP_BYTES - start.length) / line.length));
     expect(checkSdp(text, 'open')).toBe(fault);
   });
 
-  test('in words that repeat nothing of it', () => {
+  test('with a message that repeats nothing of it', () => {
     const told = attacks.map(([, text]) => checkSdp(text.replaceAll('x:y', 'secret:secret'), 'open') ?? '');
     expect(told.join()).not.toContain('secret');
   });
