@@ -88,7 +88,7 @@ describe('Tools of the server', () => {
   const want = (): void =>
     world.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'other', isOn: true, tools: [] });
 
-  test('are asked with a signed request, and the model is told the answer as it is', async () => {
+  test('are called with a signed request, and the model gets the answer unchanged', async () => {
     const call = await world.open(node);
     hear(asks('resp_1', 'call_1'));
     expect(await told()).toEqual([ANSWER]);
@@ -132,7 +132,7 @@ describe('Tools of the server', () => {
     ]);
   });
 
-  test('of one response run at once, each once, and the agent goes on when all are answered', async () => {
+  test('of one response run once each, at the same time, and the agent goes on when all are answered', async () => {
     await world.open(node);
     server.mode = 'hang';
     hear(asks('resp_1', 'call_1', 'call_2', 'call_3', 'call_1'), asks('resp_1', 'call_1', 'call_2', 'call_3'));
@@ -148,7 +148,7 @@ describe('Tools of the server', () => {
     expect(outputs()).toHaveLength(3);
   });
 
-  test('take two statements a call, and secrets are read once for many', async () => {
+  test('take two statements per call, and secrets are read once for many', async () => {
     await world.open(node);
     hear(asks('resp_1', 'call_1'));
     await told();
@@ -172,7 +172,7 @@ describe('Tools of the server', () => {
     expect(world.database.asked - asked).toBe(1);
   });
 
-  test('are answered in their time while the database hangs, without a request, however many a response asks for', async () => {
+  test('are answered in time while the database hangs, without a request, however many a response asks for', async () => {
     await world.open(node);
     const release = world.database.holdNextAnswer();
     hear(asks('resp_1', 'call_1', 'call_2', 'call_3'), asks('resp_2', 'call_4'));
@@ -228,7 +228,7 @@ describe('Tools of the server', () => {
     ['without what the tool requires', '{"other":"A17"}'],
     ['of another type', '{"order":17}'],
     ['of 200 kB', `{"order":"${'x'.repeat(200_000)}"}`],
-  ])('are not asked with arguments %s', async (_title, args) => {
+  ])('are not called with arguments %s', async (_title, args) => {
     await world.open(node);
     hear(asksWith('resp_1', { callId: 'call_1', arguments: args }));
     expect(await told()).toEqual(['{"error":"bad_arguments"}']);
@@ -237,14 +237,14 @@ describe('Tools of the server', () => {
     expect(await records()).toMatchObject([{ code: 'bad_arguments', tries: 0 }]);
   });
 
-  test('are not asked under a name that cannot stand in a header', async () => {
+  test('are not called under a name that cannot be a header', async () => {
     await world.open(node);
     hear(asksWith('resp_1', { callId: 'call\r\nx: 1' }));
     expect(await told()).toEqual(['{"error":"bad_arguments"}']);
     expect(server.requests).toEqual([]);
   });
 
-  test('are called so often in a session and no more', async () => {
+  test('are called only up to the maximum of a session', async () => {
     world.toolsPerSession = 2;
     await world.open(node);
     hear(asks('resp_1', 'call_1', 'call_2', 'call_3'));
@@ -253,7 +253,7 @@ describe('Tools of the server', () => {
     await saved('answered', 'answered');
   });
 
-  test('are called as far as what is left pays for all that run together, and the others cost nothing', async () => {
+  test('are called as far as the budget covers all that run together, and the others cost nothing', async () => {
     useTools({ microDollars: 500 });
     let left = 1000;
     world.budgets.affordable = (_, { microDollars }) => 500 * usages().length + microDollars <= left;
@@ -270,7 +270,7 @@ describe('Tools of the server', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('are not called any more once their call is to end, however long its hang-up takes', async () => {
+  test('are no longer called once their call is to end, however long its hang-up takes', async () => {
     await world.open(node);
     const { sideband } = world.provider;
     world.provider.isAway = true;
@@ -282,7 +282,7 @@ describe('Tools of the server', () => {
     expect([server.requests, await records()]).toEqual([[], []]);
   });
 
-  test('fail without a request where a secret is missing, and that is told to operators without a value', async () => {
+  test('fail without a request if a secret is missing, which operators see without a value', async () => {
     world.secrets.clear();
     await world.open(node);
     hear(asks('resp_1', 'call_1'));
@@ -295,7 +295,7 @@ describe('Tools of the server', () => {
     );
   });
 
-  test('are not called while the database is away, and those that run are answered', async () => {
+  test('are not called while the database is away, and running ones are answered', async () => {
     await world.open(node);
     server.mode = 'hang';
     hear(asks('resp_1', 'call_1'));
@@ -312,7 +312,7 @@ describe('Tools of the server', () => {
     await saved('timed_out');
   });
 
-  test('that another node did not live to answer are interrupted by the one that takes the call, each once', async () => {
+  test('that a dead node left unanswered are interrupted once each by the node that takes the call', async () => {
     useTools({ microDollars: 500 });
     await world.open(node);
     server.mode = 'hang';
@@ -339,23 +339,26 @@ describe('Tools of the server', () => {
   test.each([
     ['no second time, where that node had answered all', [], 0],
     ['where that node had answered some', ['call_2'], 1],
-  ])('of a node that dies before it saves its answers: who takes the call has the agent go on %s', async (...of) => {
-    const [, fresh, expected] = of;
-    await world.open(node);
-    server.mode = 'hang';
-    hear(asks('resp_1', 'call_1', 'call_2'));
-    await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
-    world.kill(node);
-    await world.addNode();
-    await world.pass(12_000);
-    await told(2);
-    // The provider refuses an answer that the conversation already has with an error, which nobody is told.
-    hear({ type: 'conversationIdle' }, ...fresh.map(taken));
-    await world.pass(1000);
-    expect(responses()).toBe(expected);
-  });
+  ])(
+    'of a node that dies before it saves its answers: the node that takes the call has the agent go on %s',
+    async (...of) => {
+      const [, fresh, expected] = of;
+      await world.open(node);
+      server.mode = 'hang';
+      hear(asks('resp_1', 'call_1', 'call_2'));
+      await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
+      world.kill(node);
+      await world.addNode();
+      await world.pass(12_000);
+      await told(2);
+      // The provider refuses an answer that the conversation already has with an error, which nobody is told.
+      hear({ type: 'conversationIdle' }, ...fresh.map(taken));
+      await world.pass(1000);
+      expect(responses()).toBe(expected);
+    },
+  );
 
-  test('are saved as over only once the provider is told, so that no node dies with an answer that nobody else gives', async () => {
+  test('are saved as over only once the provider has been told, so that no answer dies with its node', async () => {
     world.unheardSec = 300;
     node = await world.addNode();
     await world.open(node);
@@ -376,7 +379,7 @@ describe('Tools of the server', () => {
     await saved('failed');
   });
 
-  test('are given what a back end handed on, and which agent it was, also by a node that takes the call; nobody else is', async () => {
+  test('get the back end’s context and the agent’s version, even from a node that takes the call, and nobody else does', async () => {
     const setup = world.setups.get(SESSION);
     if (setup === undefined) throw new Error('no setup');
     const context = { customer: 'known-to-tools-alone' };
@@ -397,7 +400,7 @@ describe('Tools of the server', () => {
     expect(JSON.stringify(others)).not.toContain(context.customer);
   });
 
-  test('of which nobody can open what a back end handed on are answered as failed, and no request is sent', async () => {
+  test('whose sealed context cannot be opened are answered as failed, without a request', async () => {
     const setup = world.setups.get(SESSION);
     if (setup === undefined) throw new Error('no setup');
     // This context is sealed for another session.
@@ -426,7 +429,7 @@ describe('Tools of the server', () => {
       expect((await records()).every(({ endReason }) => endReason === null)).toBe(true);
     };
 
-    test('have the agent say its last words; why is told to operators, and the model nothing of it', async () => {
+    test('have the agent say its last words; operators see the reason, and the model sees nothing of it', async () => {
       await world.open(node);
       server.mode = ends('order_closed', { order: 'closed' });
       hear(asks('resp_1', 'call_1'));
@@ -447,7 +450,7 @@ describe('Tools of the server', () => {
     test.each([
       ['which then does not end', { end: { reason: 'order_closed' } }],
       ['also of fields that we do not know', { other: true }],
-    ])('are answered as failed where nobody can write the rest of the answer again (%s)', async (_, switchboard) => {
+    ])('are answered as failed if the rest of the answer cannot be written again (%s)', async (_, switchboard) => {
       await world.open(node);
       server.mode = {
         body: `{"switchboard":${JSON.stringify(switchboard)},"deep":${'['.repeat(8000)}${']'.repeat(8000)}}`,
@@ -459,7 +462,7 @@ describe('Tools of the server', () => {
       await goesOn();
     });
 
-    test('end it once, however many of one response want it', async () => {
+    test('end it once, however many tools of one response want it', async () => {
       await world.open(node);
       server.mode = ends('order_closed');
       hear(asks('resp_1', 'call_1', 'call_2'));
@@ -471,7 +474,7 @@ describe('Tools of the server', () => {
       await isOver();
     });
 
-    test('end it once those of the page are answered as well that the same response asks for', async () => {
+    test('end it once the page’s tools of the same response are answered as well', async () => {
       await world.open(node);
       want();
       server.mode = ends('order_closed');
@@ -490,7 +493,7 @@ describe('Tools of the server', () => {
       await isOver();
     });
 
-    test('end it also where its page answers another tool last, and has the agent go on, or does not', async () => {
+    test('end it even if the page answers another tool last, and has the agent go on or not', async () => {
       useTools({}, 'open');
       await world.open(node);
       server.mode = ends('order_closed');
@@ -506,7 +509,7 @@ describe('Tools of the server', () => {
       await isOver();
     });
 
-    test('end it also where the node that held the call died over the last words', async () => {
+    test('end it even if the call’s node died during the last words', async () => {
       await world.open(node);
       server.mode = ends('order_closed');
       hear(asks('resp_1', 'call_1'));
@@ -522,7 +525,7 @@ describe('Tools of the server', () => {
       }, soon);
     });
 
-    test('are not escaped by another call of the session, however the former one ends', async () => {
+    test('cannot be escaped with another call of the session, however the former one ends', async () => {
       await world.open(node);
       server.mode = ends('order_closed');
       hear(asks('resp_1', 'call_1'));
@@ -535,7 +538,7 @@ describe('Tools of the server', () => {
       expect(calls.map(({ state }) => state)).toEqual(['closed', 'closed']);
     });
 
-    test('are not escaped by another call that is asked for just before they are answered', async () => {
+    test('cannot be escaped with another call that is requested just before they are answered', async () => {
       await world.open(node);
       server.mode = 'hang';
       hear(asks('resp_1', 'call_1'));
@@ -557,7 +560,7 @@ describe('Tools of the server', () => {
     });
 
     test.each([[''], ['x'.repeat(65)], ['two words'], [7], [null]])(
-      'give a word for it: %j is none, and nothing that Switchboard does not know is told to the model',
+      'must give a reason word, which %j is not, and the model is told nothing that Switchboard does not know',
       async (reason) => {
         await world.open(node);
         server.mode = ends(reason, { a: 1 });
@@ -573,7 +576,7 @@ describe('Tools of the server', () => {
       ['of a text', { ...ends('x'), type: 'text/plain' }, ends('x').body],
       ['in a list', { body: `[${ends('x').body}]` }, `[${ends('x').body}]`],
       ['deeper in it', { body: `{"a":${ends('x').body}}` }, `{"a":${ends('x').body}}`],
-    ])('say so in an answer that is told: not %s', async (_, mode, output) => {
+    ])('must say so in an answer that is passed on: not %s', async (_, mode, output) => {
       await world.open(node);
       server.mode = mode;
       hear(asks('resp_1', 'call_1'));
@@ -581,7 +584,7 @@ describe('Tools of the server', () => {
       await goesOn();
     });
 
-    test('are those of the server: the answer of a page is told as it is, by a frame or by its data channel', async () => {
+    test('must be server tools: a page’s answer is passed on unchanged, from a frame or its data channel', async () => {
       await world.open(node);
       want();
       hear(asksWith('resp_1', { callId: 'call_1', name: 'show' }));
@@ -597,7 +600,7 @@ describe('Tools of the server', () => {
       await goesOn();
     });
 
-    test('are not asked any more once it has ended, and end it once', async () => {
+    test('are no longer called once it has ended, and end it once', async () => {
       await world.open(node);
       server.mode = 'hang';
       hear(asks('resp_1', 'call_1'));
@@ -613,7 +616,7 @@ describe('Tools of the server', () => {
     });
   });
 
-  describe('whose sideband breaks over their answer', () => {
+  describe('whose sideband breaks during their answer', () => {
     const taken = (...callIds: readonly string[]): void =>
       hear(
         ...callIds.map((callId) => ({ type: 'toolAnswered', item: `sb_${callId}`, callId, isDenial: false }) as const),
@@ -630,7 +633,7 @@ describe('Tools of the server', () => {
       return () => world.provider.sideband.asked.map((each) => ('callId' in each ? each.callId : each.type));
     }
 
-    test('are told it again by the same name, and have the agent go on only where the conversation did not hold it', async () => {
+    test('send it again under the same id, and have the agent go on only if the conversation did not have it', async () => {
       await world.open(node);
       hear(asks('resp_1', 'call_1', 'call_2'));
       await told(2);
@@ -647,7 +650,7 @@ describe('Tools of the server', () => {
       expect(server.requests).toHaveLength(2);
     });
 
-    test('are told nothing again that the conversation holds, and the agent is not asked to say it twice', async () => {
+    test('send nothing again that the conversation has, and the agent is not asked to say it twice', async () => {
       await world.open(node);
       hear(asks('resp_1', 'call_1', 'call_2'));
       await told(2);
@@ -655,7 +658,7 @@ describe('Tools of the server', () => {
       expect((await breaks())()).toEqual([]);
     });
 
-    test('have the agent go on once where it was still to wait for what it said', async () => {
+    test('have the agent go on once if it was still to finish speaking', async () => {
       await world.open(node);
       hear(asks('resp_1', 'call_1'), started('resp_2'));
       await told();
@@ -669,7 +672,7 @@ describe('Tools of the server', () => {
     });
   });
 
-  test('are waited for by a node that stops, a few seconds, and then told to be interrupted', async () => {
+  test('have a few seconds when their node stops, and are then answered as interrupted', async () => {
     await world.addNode();
     await world.open(node);
     server.mode = 'hang';
@@ -688,7 +691,7 @@ describe('Tools of the server', () => {
     expect(await records()).toMatchObject([{ state: 'failed', code: 'interrupted' }]);
   });
 
-  test('are answered by no page', async () => {
+  test('cannot be answered by a page', async () => {
     await world.open(node);
     server.mode = 'hang';
     const codes: (string | null)[] = [];
@@ -701,7 +704,7 @@ describe('Tools of the server', () => {
     expect(outputs()).toEqual([]);
   });
 
-  test('run beside those of the page, for which the agent waits as well', async () => {
+  test('run beside those of the page, which the agent awaits as well', async () => {
     await world.open(node);
     want();
     hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
@@ -726,14 +729,14 @@ describe('Tools of the server', () => {
       hear({ type: 'toolAnswered', item, callId, isDenial: false });
     const ours = (): string => (outputs() as readonly { id?: string }[])[0]?.id ?? '';
 
-    test('have the agent go on when the conversation took their answer last', () => {
+    test('have the agent go on if the conversation took their answer last', () => {
       answered('item_page', 'call_2');
       expect(responses()).toBe(0);
       answered(ours(), 'call_1');
       expect(responses()).toBe(1);
     });
 
-    test('leave that to the page where its answer was taken last, and a forged one changes nothing', async () => {
+    test('leave that to the page if its answer was taken last, and a forged one changes nothing', async () => {
       answered('item_forged', 'call_1');
       answered(ours(), 'call_1');
       answered('item_page', 'call_2');
@@ -741,7 +744,7 @@ describe('Tools of the server', () => {
       expect(responses()).toBe(0);
     });
 
-    test('have the agent go on without a page that does not answer for half a minute', async () => {
+    test('have the agent go on after half a minute if the page does not answer', async () => {
       answered(ours(), 'call_1');
       await world.pass(29_000);
       expect(responses()).toBe(0);
@@ -749,7 +752,7 @@ describe('Tools of the server', () => {
       expect(responses()).toBe(1);
     });
 
-    test('have it go on when their node hands the call over', async () => {
+    test('have the agent go on when their node hands the call over', async () => {
       answered(ours(), 'call_1');
       await world.addNode();
       const { sideband } = world.provider;
@@ -757,7 +760,7 @@ describe('Tools of the server', () => {
       expect(sideband.asked.filter(({ type }) => type === 'respond')).toHaveLength(1);
     });
 
-    test('have it go on at once where the page had answered before', async () => {
+    test('have the agent go on at once if the page had answered before', async () => {
       answered('item_page', 'call_4');
       hear(asksWith('resp_2', { callId: 'call_3' }, { callId: 'call_4', name: 'show' }));
       await told(2);
@@ -775,7 +778,7 @@ describe('Tools of the server', () => {
       await world.open(node);
     });
 
-    test('are answered under a name that the page cannot guess, and another answer is taken out and counted', async () => {
+    test('are answered under an id that the page cannot guess, and any other answer is removed and counted', async () => {
       hear(asks('resp_1', 'call_1'));
       await told();
       const [{ id = '' } = {}] = outputs() as readonly { id?: string }[];
@@ -795,7 +798,7 @@ describe('Tools of the server', () => {
       expect(removed()).toEqual([{ type: 'delete', id: 'item_early' }]);
     });
 
-    test('are denied by the SDK of a page that does not have them, once a call, which is taken out and no forgery', async () => {
+    test('may be denied by the page’s SDK once per call, which is removed and does not count as forgery', async () => {
       const calls = ['call_1', 'call_2', 'call_3', 'call_4'];
       hear(asks('resp_1', ...calls));
       await told(4);
@@ -808,7 +811,7 @@ describe('Tools of the server', () => {
       expect(await world.call()).toMatchObject({ closeReason: 'tool_forged' });
     });
 
-    test('keep their answers: the third that is forged or taken out closes the call, and its session ends', async () => {
+    test('keep their answers: the third forged or removed answer closes the call and ends its session', async () => {
       hear(asks('resp_1', 'call_1'));
       await told();
       const [{ id = '' } = {}] = outputs() as readonly { id?: string }[];
@@ -822,7 +825,7 @@ describe('Tools of the server', () => {
       expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'upstream_ended' });
     });
 
-    test('are not answered by an item that has the name of ours, which the page took out', async () => {
+    test('are not answered by an item under the id of ours after the page removed that', async () => {
       hear(asks('resp_1', 'call_1'));
       await told();
       const [{ id = '' } = {}] = outputs() as readonly { id?: string }[];
@@ -831,13 +834,13 @@ describe('Tools of the server', () => {
       expect(removed()).toEqual([{ type: 'delete', id }]);
     });
 
-    test('are not hidden from by many answers that nobody asked for', async () => {
+    test('are not confused by many answers that nobody asked for', async () => {
       for (let n = 0; n < 67; n += 1) forge(`item_${n}`, `call_of_nobody_${n}`);
       await world.pass(1250);
       expect(await world.call()).toMatchObject({ closeReason: 'tool_forged' });
     });
 
-    test('are answered by no page after another node took the call, neither those that ran nor those that were answered', async () => {
+    test('cannot be answered by a page after another node took the call, whether they ran or were answered', async () => {
       hear(asks('resp_1', 'call_1'));
       await told();
       await saved('answered');
@@ -857,7 +860,7 @@ describe('Tools of the server', () => {
       expect(removed()).toHaveLength(2);
     });
 
-    test('leave answers to the tools of the page alone', async () => {
+    test('do not affect answers to the page’s own tools', async () => {
       hear(asksWith('resp_1', { callId: 'call_1', name: 'show' }));
       for (let n = 0; n < 100; n += 1) forge(`item_${n}`, 'call_1');
       await world.pass(1250);
@@ -866,7 +869,7 @@ describe('Tools of the server', () => {
     });
   });
 
-  test('are shown to pages as long as one runs', async () => {
+  test('are shown to pages while one is running', async () => {
     await world.open(node);
     server.mode = 'hang';
     hear(asks('resp_1', 'call_1'));
@@ -882,7 +885,7 @@ describe('Tools of the server', () => {
     expect(JSON.stringify(shown)).not.toMatch(/tools\.test|crm/);
   });
 
-  test('that take long are bridged with words, once for all that run', async () => {
+  test('that take long are bridged with words, once for all that are running', async () => {
     useTools({ say: 'One moment.' });
     await world.open(node);
     server.mode = 'hang';
@@ -896,7 +899,7 @@ describe('Tools of the server', () => {
     ]);
   });
 
-  test('cost what their definition says where their server was reached, and nothing where it was not', async () => {
+  test('cost what their definition says if their server was reached, and nothing otherwise', async () => {
     useTools({ microDollars: 1500 });
     await world.open(node);
     server.mode = 'reset';
@@ -909,7 +912,7 @@ describe('Tools of the server', () => {
     expect(usages()).toEqual([{ type: 'usageTool', key: 'call_2', microDollars: 1500 }]);
   });
 
-  test('are saved as over only once their price is counted, so that a node which dies in between leaves it to the next', async () => {
+  test('are saved as over only once their price is counted, so that the next node counts it if one dies in between', async () => {
     useTools({ microDollars: 1500 });
     await world.open(node);
     world.metering.isAway = true;
@@ -926,7 +929,7 @@ describe('Tools of the server', () => {
     expect(usages()).toEqual([priced, priced]);
   });
 
-  test('are dropped with their call, which waits for no answer any more', async () => {
+  test('are dropped with their call, which no longer waits for an answer', async () => {
     await world.open(node);
     server.mode = 'hang';
     hear(asks('resp_1', 'call_1'));
@@ -938,7 +941,7 @@ describe('Tools of the server', () => {
     expect(world.wrongs).toEqual([]);
   });
 
-  test('are counted by what became of them', async () => {
+  test('are counted by their outcome', async () => {
     await world.open(node);
     hear(asks('resp_1', 'call_1'));
     await told();

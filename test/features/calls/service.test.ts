@@ -38,7 +38,7 @@ test('A session of the service that ends has its call hung up', async () => {
   expect(app.logged()).not.toContain('rtc_');
 });
 
-test('What happens in a call is told to operators, and by which request it was opened', async () => {
+test('Operators see what happens in a call, and which request opened it', async () => {
   const { app, session } = await withCall('four');
   await app.sessions.end(session.id, 'closed_by_client', app.clock.now(), 'req_end');
   await app.service.heldCalls?.settled();
@@ -58,14 +58,14 @@ test('What happens in a call is told to operators, and by which request it was o
   expect(text).not.toContain(session.id);
 });
 
-test('A call that the provider ends, ends its session in the service', async () => {
+test('A call that the provider ends also ends its session', async () => {
   const { app, provider, session } = await withCall('two');
   provider.sideband.endWith('expired');
   await app.service.heldCalls?.settled();
   expect(await app.sessions.find(session.id)).toMatchObject({ endReason: 'upstream_ended' });
 });
 
-test('Speech in a call keeps its session engaged, whatever its page says', async () => {
+test('Speech in a call keeps its session engaged, whatever its page reports', async () => {
   const { app, provider, session } = await withCall('three');
   app.clock.advance(200_000);
   provider.sideband.hear({ type: 'activity' });
@@ -73,7 +73,7 @@ test('Speech in a call keeps its session engaged, whatever its page says', async
   expect(await app.sessions.find(session.id)).toMatchObject({ lastActivityAtMs: app.clock.now() });
 });
 
-test('Heartbeats are the activity of a session, but for the time in which a call of it is heard', async () => {
+test('Heartbeats count as activity of a session except while one of its calls is heard', async () => {
   const provider = new FakeBrokeredProvider();
   const app = await build({ brokered: provider });
   const key = await app.key();
@@ -110,7 +110,7 @@ test('The reports of a simulated session count while no call of it is open', asy
   expect(await report()).toMatchObject({ usage: { tokens: 15 } });
 });
 
-test('A service whose browsers open their calls themselves holds none', async () => {
+test('A service whose browsers open their calls themselves holds no calls', async () => {
   const app = await build();
   expect(app.service.heldCalls).toBeUndefined();
 });

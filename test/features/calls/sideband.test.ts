@@ -20,7 +20,7 @@ describe('A call whose sideband is lost', () => {
     return world.clock.now();
   };
 
-  test('is heard again soon, and the gap is told', async () => {
+  test('is soon heard again, and the gap is reported', async () => {
     const at = await lose();
     expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: at });
     await world.pass(250);
@@ -29,7 +29,7 @@ describe('A call whose sideband is lost', () => {
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: at + 250 }]);
   });
 
-  test('has its gap counted before its record says that it is heard again, for that may be the last thing its node does', async () => {
+  test('has its gap counted before its record says that it is heard again, because its node may die right after', async () => {
     const at = await lose();
     let counted: unknown;
     world.beforeSave = ({ unheardSinceMs }) => {
@@ -41,13 +41,13 @@ describe('A call whose sideband is lost', () => {
     expect(world.metering.gaps).toHaveLength(1);
   });
 
-  test('is put back to what it was created with when it is heard again, for its page may have changed it meanwhile', async () => {
+  test('has its setup restored when it is heard again, because its page may have changed it meanwhile', async () => {
     await lose();
     await world.pass(250);
     expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 1]);
   });
 
-  test('is left as its page wants it where the page may change it', async () => {
+  test('keeps its page’s changes if the page may change it', async () => {
     const other = SESSION.replace('A', 'B');
     world.addSession(other);
     const setup = world.setups.get(other);
@@ -58,7 +58,7 @@ describe('A call whose sideband is lost', () => {
     expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 0, 0]);
   });
 
-  test('because its page made the provider say what is too long to be read is a gap, and closed with its session at the third time', async () => {
+  test('because its page caused an event too long to read is a gap, and the third time closes it with its session', async () => {
     for (const times of [1, 2, 3]) {
       expect(await world.call()).toMatchObject({ state: 'open' });
       world.provider.sideband.hear({ type: 'frameTooLong' });
@@ -72,7 +72,7 @@ describe('A call whose sideband is lost', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('is hung up when nobody can hear it for long, its session ends, and all of it was a gap', async () => {
+  test('is hung up if nobody can hear it for long: its session ends, and all that time is a gap', async () => {
     world.provider.before = (step) => {
       world.provider.isAway = step === 'attach';
     };
@@ -141,7 +141,7 @@ describe('A call whose sideband is lost', () => {
     }
   });
 
-  test('because its node let go of it while it was hung up, is a gap until the hang-up comes about', async () => {
+  test('because its node let go of it during a hang-up is a gap until the hang-up takes effect', async () => {
     let answer = (): void => undefined;
     world.provider.before = () =>
       new Promise<void>((resolve) => {
@@ -162,7 +162,7 @@ describe('A call whose sideband is lost', () => {
   test.each([
     ['while it is open', (): unknown => undefined],
     ['while it is closing', (): unknown => world.endSession()],
-  ])('%s and is over tells the gap before it is closed, for nobody does after that', async (_when, end) => {
+  ])('%s and is over reports the gap before it is closed, because nobody does afterwards', async (_when, end) => {
     let gapsWhenClosed: number | undefined;
     world.beforeSave = ({ state }) => {
       if (state === 'closed') gapsWhenClosed ??= world.metering.gaps.length;
@@ -183,7 +183,7 @@ describe('A call whose sideband is lost', () => {
     expect(gapsWhenClosed).toBeGreaterThan(0);
   });
 
-  test('and that ends while it is dialled again holds no sideband', async () => {
+  test('and that ends while it is being dialled again keeps no sideband', async () => {
     await lose();
     let release = (): void => undefined;
     world.provider.before = (step) =>
@@ -204,7 +204,7 @@ describe('A call whose sideband is lost', () => {
     expect(world.provider.sidebands.map(({ isClosed }) => isClosed)).toEqual([true, true]);
   });
 
-  test('is over when the provider, which has closed it, knows the call no more', async () => {
+  test('is over if the provider closed the sideband and no longer knows the call', async () => {
     world.provider.end('rtc_1');
     await node.settled();
     await world.pass(250);
@@ -212,7 +212,7 @@ describe('A call whose sideband is lost', () => {
     expect(world.provider.hangUps).toEqual([]);
   });
 
-  test('is over when the provider knows it no more, and says so five seconds later where it is hung up', async () => {
+  test('is over if the provider no longer knows it, and says so again to a hang-up five seconds later', async () => {
     world.provider.live.clear();
     await lose();
     await world.pass(250);
@@ -224,7 +224,7 @@ describe('A call whose sideband is lost', () => {
     expect(world.provider.hangUps).toHaveLength(3);
   });
 
-  test('and that the provider wrongly knows no more, once, is hung up', async () => {
+  test('and that the provider once wrongly does not know is hung up', async () => {
     world.provider.before = (step) => {
       if (step === 'attach') throw new CallOver();
     };
@@ -236,7 +236,7 @@ describe('A call whose sideband is lost', () => {
   });
 });
 
-test('A call that may go unheard for ever does not go idle for that, and does once it is heard to be silent', async () => {
+test('A call that may go unheard for ever does not go idle because of that, but does once it is heard to be silent', async () => {
   const world = await CallsWorld.start();
   world.unheardSec = 0;
   world.maxIdleSec = 10;
@@ -257,7 +257,7 @@ test('A call that may go unheard for ever does not go idle for that, and does on
   expect(await world.call()).toMatchObject({ closeReason: 'session_idle' });
 });
 
-test('A silent call goes idle, however often its sideband is lost and soon there again', async () => {
+test('A silent call goes idle, however often its sideband is lost and soon restored', async () => {
   const world = await CallsWorld.start();
   world.maxIdleSec = 10;
   const node = await world.addNode();
@@ -274,7 +274,7 @@ describe('The session of an open call', () => {
   const heardForMs = (world: CallsWorld): number =>
     (world.sessions.get(SESSION)?.heardUntilMs ?? 0) - world.clock.now();
 
-  test('is told that it is heard, for a while ahead, again and again', async () => {
+  test('is told again and again that the call is heard, for some time ahead', async () => {
     const world = await CallsWorld.start();
     const node = await world.addNode();
     await world.open(node);
@@ -288,7 +288,7 @@ describe('The session of an open call', () => {
     expect(heardForMs(world)).toBe(0);
   });
 
-  test('is not told so for ever of a call whose node died, or that nobody hears', async () => {
+  test('is not told so for ever if the call’s node died, or nobody hears it', async () => {
     const world = await CallsWorld.start();
     world.unheardSec = 0;
     const node = await world.addNode();
@@ -336,7 +336,7 @@ describe('While the database is away', () => {
     expect(world.metering.gaps).toHaveLength(1);
   });
 
-  test('calls that cannot be held for SIDEBAND_LOST_SEC are hung up, and closed when it is back', async () => {
+  test('calls that cannot be held for SIDEBAND_LOST_SEC are hung up, and closed once it is back', async () => {
     await world.pass(20_000);
     expect(world.provider.live.size).toBe(1);
     await world.pass(500);

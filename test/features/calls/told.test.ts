@@ -39,13 +39,13 @@ describe('The clients of a session', () => {
     );
   });
 
-  test('are told what changed only', async () => {
+  test('are told only what changed', async () => {
     await world.open(node);
     say('speaking', 'speaking', 'listening', 'listening', 'speaking');
     expect(events()).toEqual(['ready', 'speaking', 'listening', 'speaking']);
   });
 
-  test('are told four changes a second at most, and the last one when it is said again', async () => {
+  test('are told at most four changes a second, and the last one when it is repeated', async () => {
     await world.open(node);
     say('speaking', 'listening', 'speaking', 'listening', 'speaking', 'listening', 'speaking');
     expect(events().slice(1)).toEqual(['speaking', 'listening', 'speaking', 'listening']);
@@ -64,7 +64,7 @@ describe('The clients of a session', () => {
     expect(events()).toEqual([]);
   });
 
-  test('are told once that a call is over which another took the place of, by its name', async () => {
+  test('are told once, by its ref, that a call is over that another has replaced', async () => {
     const first = await world.open(node);
     const second = await world.open(node);
     await world.pass(1250);

@@ -31,7 +31,7 @@ describe('The tools of the server in the tenants file', () => {
   test.each([
     ['production', seals],
     ['development', undefined],
-  ] as const)('are taken in %s where requests to them can be signed', (mode, sealingKeys) => {
+  ] as const)('are accepted in %s if requests to them can be signed', (mode, sealingKeys) => {
     const given = tenants('https://api.acme.example/');
     expect(() => requireToolServers(given, 'tenants.json', { outbound, mode, sealingKeys })).not.toThrow();
   });
@@ -68,7 +68,7 @@ describe('The tool of the demo', () => {
     return JSON.parse(reply.body.toString()) as unknown;
   }
 
-  test('tells the opening hours of a day, by default of today', async () => {
+  test('returns the opening hours of a day, by default of today', async () => {
     expect(await answer({ date: '2026-12-24' })).toEqual({ date: '2026-12-24', opens: '10:00', closes: '18:00' });
     expect(await answer({ date: '2026-12-28' })).toEqual({ date: '2026-12-28', closed: true });
     expect(await answer({ date: 'soon' })).toEqual({ error: 'date must be YYYY-MM-DD' });
@@ -76,7 +76,7 @@ describe('The tool of the demo', () => {
     expect(asked).toEqual([]);
   });
 
-  test('leaves every other request to the guard, also one that only looks alike', async () => {
+  test('leaves every other request to the guard, even one that looks similar', async () => {
     const outbound = withDemoTool(guarded, clock);
     for (const href of ['https://museum.invalid/other', 'https://museum.invalid.example/opening-hours']) {
       const url = new URL(href);

@@ -46,7 +46,7 @@ beforeAll(async () => {
   ({ isSigned } = (await import(/* @vite-ignore */ url)) as { isSigned: IsSigned });
 });
 
-test('The snippet of tools.md takes what Switchboard has signed, by either secret while there are two', () => {
+test('The snippet of tools.md accepts what Switchboard has signed, with either secret while there are two', () => {
   const at = Date.now();
   const body = bodyOf(request, {}, at);
   const headers = headersOf(request, body, [ours, former], new Map([['crm', 'value']]), at);
@@ -58,7 +58,7 @@ test('The snippet of tools.md takes what Switchboard has signed, by either secre
   expect(isSigned({}, body, ours)).toBe(false);
 });
 
-test('The snippet of tools.md takes nothing that is older than five minutes', () => {
+test('The snippet of tools.md accepts nothing older than five minutes', () => {
   const at = Date.now();
   const body = bodyOf(request, {}, at);
   const headers = headersOf(request, body, [ours], new Map(), at);
@@ -105,7 +105,7 @@ async function ask(url: string, name: string, secret: string): Promise<readonly 
   return [reply.status, reply.status === 200 ? await reply.json() : undefined];
 }
 
-test('The server of tools.md runs as it stands, and answers nobody but Switchboard', async () => {
+test('The server of tools.md runs unchanged, and answers only Switchboard', async () => {
   const file = join(folder, 'tool.mjs');
   writeFileSync(file, snippets('js').join('\n'));
   const url = await run(process.execPath, [file]);

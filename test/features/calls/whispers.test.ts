@@ -21,20 +21,23 @@ function start() {
 test.each([
   [true, 'told'],
   [false, 'not_open'],
-])('A whisper is what the node of the call says of it (%s), and its timer is called off', async (isTold, outcome) => {
-  const { bus, clock, timers, asked, whispers } = start();
-  const sent = whispers.send(SESSION, 'words');
-  expect(asked).toHaveLength(1);
-  const [{ request, ...rest }] = asked as [WhisperMessage];
-  expect(rest).toEqual({ type: 'call.whisper', sessionId: SESSION, untilMs: clock.now() + 2000, text: 'words' });
-  bus.publish({ type: 'call.whispered', request: 'of another', isTold: !isTold });
-  bus.publish({ type: 'call.whispered', request, isTold });
-  bus.publish({ type: 'call.whispered', request, isTold: !isTold });
-  expect(await sent).toBe(outcome);
-  expect(timers.size).toBe(0);
-});
+])(
+  'A whisper has the outcome that the call’s node reports (%s), and its timer is cancelled',
+  async (isTold, outcome) => {
+    const { bus, clock, timers, asked, whispers } = start();
+    const sent = whispers.send(SESSION, 'words');
+    expect(asked).toHaveLength(1);
+    const [{ request, ...rest }] = asked as [WhisperMessage];
+    expect(rest).toEqual({ type: 'call.whisper', sessionId: SESSION, untilMs: clock.now() + 2000, text: 'words' });
+    bus.publish({ type: 'call.whispered', request: 'of another', isTold: !isTold });
+    bus.publish({ type: 'call.whispered', request, isTold });
+    bus.publish({ type: 'call.whispered', request, isTold: !isTold });
+    expect(await sent).toBe(outcome);
+    expect(timers.size).toBe(0);
+  },
+);
 
-test('Of a whisper that nobody answers it is not known whether the agent was told, which what comes later does not change', async () => {
+test('A whisper that nobody answers has an unknown outcome, which later answers do not change', async () => {
   const { bus, timers, asked, whispers } = start();
   const sent = whispers.send(SESSION, 'words');
   timers.advance(2499);

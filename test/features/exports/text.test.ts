@@ -57,7 +57,7 @@ describe('The text of an export', () => {
 });
 
 describe('A line of CSV', () => {
-  test('has no field that a spreadsheet takes for a formula, and every field can be read back', () => {
+  test('contains no field that a spreadsheet takes for a formula, and every field can be read back', () => {
     const texts = fc.array(
       fc.oneof(
         fc.string(),
@@ -100,14 +100,14 @@ describe('An export that has begun', () => {
     expect(await partsOf(all)).toEqual(['a', 'b']);
   });
 
-  test('has not where its first part fails', async () => {
+  test('has not begun if its first part fails', async () => {
     const away: AsyncIterable<readonly ExportedUsage[]> = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('away')) }),
     };
     await expect(begun(exportText('usage', 'csv', away))).rejects.toThrow('away');
   });
 
-  test('makes no more parts once nobody takes them', async () => {
+  test('makes no more parts once nobody reads them', async () => {
     let isClosed = false;
     const endless = (async function* (): AsyncGenerator<string> {
       try {

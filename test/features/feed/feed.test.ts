@@ -36,7 +36,7 @@ describe('The feed of operators', () => {
     ['without a login', 4401, async () => ({ service: null, token: null })],
     ['with a token that is none', 4401, async () => ({ service: null, token: 'forged' })],
     ['whose login has no role', 4403, () => credentialsOf(app, somebody())],
-  ])('closes a socket %s, and has told it nothing', async (_, code, credentials) => {
+  ])('closes a socket %s, without having told it anything', async (_, code, credentials) => {
     const watching = new Watching(app, await credentials());
     await app.open(await app.key());
     await tick(app);
@@ -45,7 +45,7 @@ describe('The feed of operators', () => {
     expect(app.service.feed.size).toBe(0);
   });
 
-  test('tells changes of sessions a few times a second, of each the last, with what it was before', async () => {
+  test('reports changes of sessions a few times a second: the last of each, with the state before', async () => {
     const watching = await watch(app, 'ops@example.com');
     const id = await app.open(await app.key());
     const other = await app.open(await app.key({ tenantId: 'globex' }));
@@ -85,7 +85,7 @@ describe('The feed of operators', () => {
     expect(watching.heard()).toEqual([]);
   });
 
-  test('tells an admin of a tenant nothing of others, whatever the filter asks for', async () => {
+  test('tells a tenant’s admin nothing about others, whatever the filter', async () => {
     const watching = await watch(app, BOSS);
     const acmes = await app.open(await app.key());
     const globexs = await app.open(await app.key({ tenantId: 'globex' }));
@@ -97,7 +97,7 @@ describe('The feed of operators', () => {
     expect(watching.heard()).toEqual([]);
   });
 
-  test('tells those who filter by a state also of what leaves it', async () => {
+  test('also tells watchers that filter by a state what leaves it', async () => {
     const id = await app.open(await app.key());
     const watching = await watch(app, undefined, { filter: { state: 'idle,engaged' } });
     await app.post('/api/realtime/end', { sm_session_id: id });
@@ -109,7 +109,7 @@ describe('The feed of operators', () => {
     expect(watching.heard()).toEqual([]);
   });
 
-  test('tells whoever follows a session what its machine did, and nobody the whole id', async () => {
+  test('tells watchers of a session what its machine did, and nobody the whole id', async () => {
     const id = await app.open(await app.key());
     const watching = await watch(app, 'ops@example.com', { topics: [], ref: id.slice(0, 42) });
     await app.post('/api/realtime/end', { sm_session_id: id });
@@ -120,7 +120,7 @@ describe('The feed of operators', () => {
     expect(JSON.stringify(heard)).not.toContain(id);
   });
 
-  test('tells what operators did once it is done, each what they may see, and of many together the act alone', async () => {
+  test('reports operators’ acts once they are done, to those who may see them, and acts on many sessions as one', async () => {
     const [ops, boss, quiet] = [
       await watch(app, 'ops@example.com', { topics: ['audit'] }),
       await watch(app, BOSS, { topics: ['audit'] }),
@@ -147,7 +147,7 @@ describe('The feed of operators', () => {
     expect(quiet.heard().filter(({ type }) => type === 'audit')).toEqual([]);
   });
 
-  test('counts what has no room in a frame', async () => {
+  test('counts what does not fit into a frame', async () => {
     const watching = await watch(app);
     const { feed } = app.service;
     const id = await app.open(await app.key());
@@ -177,7 +177,7 @@ describe('The feed of operators', () => {
     expect(watching.heard()).toMatchObject([{ type: 'tick', byState: null }]);
   });
 
-  test('counts for an admin of a tenant what is of that tenant alone', async () => {
+  test('counts only the own tenant for a tenant’s admin', async () => {
     const watching = await watch(app, BOSS, { topics: ['counts'] });
     await app.open(await app.key({ tenantId: 'globex' }));
     await app.open(await app.key());
@@ -210,7 +210,7 @@ describe('The feed of operators', () => {
     expect(await watching.closeCode()).toBe(4401);
   });
 
-  test('closes a sixth socket of one user, and takes one again when another has left', async () => {
+  test('closes a sixth socket of one user, and accepts one again when another has left', async () => {
     const sockets: Watching[] = [];
     for (let n = 0; n < 5; n += 1) sockets.push(await watch(app, 'ops@example.com'));
     const sixth = new Watching(app, await credentialsOf(app, 'ops@example.com'));
@@ -219,7 +219,7 @@ describe('The feed of operators', () => {
     await watch(app, 'ops@example.com');
   });
 
-  test('leaves half of a node’s places to those who are no admins of tenants', async () => {
+  test('reserves half of a node’s places for watchers other than tenants’ admins', async () => {
     const admins = ['@admins.example'];
     await app.service.stores.tenants.merge([{ id: 'many', name: 'Many', agents: [], admins, keys: [] }]);
     await app.service.directory.reload();
@@ -246,7 +246,7 @@ describe('The feed of operators', () => {
     expect(watching.socket.closed).toBe(4429);
   });
 
-  test('tells a socket that did not read of the gap, and closes it when it still does not', async () => {
+  test('tells a socket that did not read about the gap, and closes it if it still does not', async () => {
     const watching = await watch(app);
     const key = await app.key();
     watching.socket.isFull = true;
@@ -267,7 +267,7 @@ describe('The feed of operators', () => {
     expect(watching.socket.closed).toBe(4503);
   });
 
-  test('tells every watcher to connect elsewhere when the node goes away', async () => {
+  test('tells every watcher to connect elsewhere when the node shuts down', async () => {
     const watching = await watch(app);
     app.service.feed.close();
     expect(watching.socket.closed).toBe(1012);
@@ -285,14 +285,14 @@ describe('The feed over several nodes', () => {
     return () => publish.mock.calls.map(([{ type }]) => type).filter((type) => type.startsWith('feed.'));
   };
 
-  test('tells nothing between nodes while nobody watches', async () => {
+  test('sends nothing between nodes while nobody watches', async () => {
     const types = published(app.live);
     await other.open(await other.key());
     await tick(app, other);
     expect(types()).toEqual([]);
   });
 
-  test('tells what happens on another node, for as long as somebody watches', async () => {
+  test('reports what happens on another node as long as somebody watches', async () => {
     const types = published(app.live);
     const watching = await watch(app, 'ops@example.com');
     await tick(app, other);
@@ -308,7 +308,7 @@ describe('The feed over several nodes', () => {
     expect(types().length).toBe(told);
   });
 
-  test('tells what is noted of a session that another node serves, to those alone who see its tenant', async () => {
+  test('reports notes of a session on another node only to those who may see its tenant', async () => {
     const id = await other.open(await other.key());
     const watching = await watch(app, undefined, { topics: [], ref: id });
     await tick(app, other);
@@ -321,7 +321,7 @@ describe('The feed over several nodes', () => {
     ]);
   });
 
-  test('asks the other nodes to tell as soon as somebody watches, and as soon as more is asked for', async () => {
+  test('asks the other nodes to report as soon as somebody watches, or wants more', async () => {
     const types = published(app.live);
     const watching = await watch(app, 'ops@example.com');
     await other.open(await other.key());
@@ -349,7 +349,7 @@ describe('The feed over several nodes', () => {
       expect(readBusMessage(JSON.stringify({ ...told, facts: [...facts, bad] }))).toBeUndefined();
   });
 
-  test('tells the events of a session that another node serves', async () => {
+  test('reports the events of a session on another node', async () => {
     const id = await other.open(await other.key());
     const watching = await watch(app, undefined, { topics: [], ref: id });
     await tick(app, other);
@@ -370,7 +370,7 @@ describe('The feed over several nodes', () => {
     expect(staying.socket.closed).toBeUndefined();
   });
 
-  test('asks anew who watches after a gap, in which a login may have ended', async () => {
+  test('checks again who is watching after a gap, in which a login may have ended', async () => {
     let tellGap = (): void => undefined;
     vi.spyOn(app.live.bus, 'onGap').mockImplementation((listener) => {
       const before = tellGap;
@@ -391,7 +391,7 @@ describe('The feed over several nodes', () => {
     expect(await watching.closeCode()).toBe(4401);
   });
 
-  test('tells of a gap where more happened than nodes tell each other', async () => {
+  test('reports a gap if more happened than nodes tell each other', async () => {
     const watching = await watch(app);
     await tick(app, other);
     const id = await other.open(await other.key());

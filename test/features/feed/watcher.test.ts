@@ -22,7 +22,7 @@ function changed(tenantId: string): FeedFact {
   return { kind: 'session', change: { ...change, ...of } };
 }
 
-test('sends nothing that was gathered for who sees more than the watcher does by now', () => {
+test('A watcher gets nothing that was gathered for somebody who may see more than it may by now', () => {
   const sent: FeedFrame[] = [];
   const socket: Socket = {
     send(text) {
