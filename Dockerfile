@@ -1,16 +1,16 @@
-# The service in an image of its own: Node on glibc (uWebSockets.js does not run on musl), the built server and what it
-# loads at run time, as a user without rights.
+# The image of the service: Node on glibc (uWebSockets.js does not run on musl), the built server and what it loads at run
+# time. It runs as an unprivileged user.
 #
 #   docker build -t switchboard .
-#   docker run --rm -p 3000:3000 -e NODE_ENV=development switchboard        # to look at it: embedded storage, gone with the container
+#   docker run --rm -p 3000:3000 -e NODE_ENV=development switchboard        # to try it: embedded storage, lost with the container
 #
-# In production it takes its settings from the environment and lists what is missing; config/compose.yaml and
+# In production it reads its settings from the environment and lists what is missing; config/compose.yaml and
 # config/kubernetes.yaml show both. Add `-v switchboard:/data` to keep embedded storage.
 
 FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without scripts: the one of this package builds from sources that come in the next layer.
+# Without scripts: this package's own script builds from sources that are copied only in a later layer.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY config config
@@ -21,11 +21,11 @@ COPY src src
 ARG SWITCHBOARD_REPOSITORY
 RUN npm run build
 
-# Beside the build: native parts must be those of the image's platform, and a changed source does not fetch them anew.
+# A separate stage: native parts must match the image's platform, and a changed source must not download them again.
 FROM node:24-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The echo is for development, where it answers calls from the same machine alone.
+# Without werift, which only the echo needs: the echo is for development, where it answers only calls from the same machine.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm uninstall werift --no-save --omit=dev --ignore-scripts --no-audit --no-fund
 
@@ -34,7 +34,7 @@ ARG SWITCHBOARD_REPOSITORY
 LABEL org.opencontainers.image.title="Switchboard" org.opencontainers.image.licenses="Apache-2.0" \
   org.opencontainers.image.description="A session broker for real-time voice agents" \
   org.opencontainers.image.source="$SWITCHBOARD_REPOSITORY"
-# Outside of production the service listens on loopback alone, which nobody reaches in a container.
+# Without HOST, a service that is not in production listens only on loopback, which cannot be reached from outside a container.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
 RUN install -d -o node -g node /data
@@ -42,7 +42,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
 COPY config/tenants.json config/tenants.json
-# By number, so that Kubernetes can see that it is not root.
+# A number, so that Kubernetes can verify that the user is not root.
 USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
