@@ -1,4 +1,4 @@
-{{/* The name of everything: the release's, with "switchboard" in it, and without the dots that a Service may not have. */}}
+{{/* The name of every resource: the release's name, with "switchboard" in it, and without dots, which a Service's name may not have. */}}
 {{- define "switchboard.name" -}}
 {{- $name := ternary .Release.Name (printf "%s-switchboard" .Release.Name) (contains "switchboard" .Release.Name) -}}
 {{- $name | replace "." "-" | trunc 52 | trimSuffix "-" -}}
@@ -9,7 +9,7 @@ app: {{ include "switchboard.name" . }}
 {{ include "switchboard.labelsBeside" . }}
 {{- end -}}
 
-{{/* Of pods beside the service, which must not get its traffic. */}}
+{{/* Labels of pods that are not the service itself, and so must not get its traffic. */}}
 {{- define "switchboard.labelsBeside" -}}
 app.kubernetes.io/name: switchboard
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
@@ -20,7 +20,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end -}}
 
-{{/* What every pod of the chart has: a user without rights, and no token of the cluster. */}}
+{{/* What every pod of the chart has: an unprivileged user, and no token for the cluster. */}}
 {{- define "switchboard.pod" -}}
 automountServiceAccountToken: false
 securityContext:
@@ -46,7 +46,7 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{/* The URL of a store: from a Secret of the user's, from the chart's own, or nothing where existingSecret has it. */}}
+{{/* The URL of a store: from the user's own Secret or from the chart's; nothing is rendered if existingSecret contains it. */}}
 {{- define "switchboard.store" -}}
 {{- $store := get .root.Values .name -}}
 {{- if $store.existingSecret.name -}}
@@ -60,7 +60,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* The variables of the service, for each pod that needs them. */}}
+{{/* The service's variables, for each pod that needs them. */}}
 {{- define "switchboard.env" -}}
 {{- with .Values.existingSecret -}}
 envFrom:
@@ -104,7 +104,7 @@ env:
 - { name: scratch, mountPath: /data }
 {{- end -}}
 
-{{/* The host by which the service is reached; nobody is let in through a proxy whose headers are not read. */}}
+{{/* The public host name of the service. Fails without TRUST_PROXY: a proxy must not be used unless its headers are read. */}}
 {{- define "switchboard.host" -}}
 {{- if not .Values.config.TRUST_PROXY -}}
 {{- fail "config.TRUST_PROXY is required with ingress or gateway: the networks of the proxy's pods, such as 10.0.0.0/8. Without it all callers have the proxy's address and share one rate limit" -}}
