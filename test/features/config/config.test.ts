@@ -290,7 +290,7 @@ describe('Production', () => {
     ]);
     const { message } = new ConfigError([{ name: 'REDIS_URL', message: 'is missing' }]);
     expect(message).toContain('REDIS_URL: is missing');
-    expect(message).toContain('what it is for: the edge rate-limit store and live registry');
+    expect(message).toContain('what it is for: the store for edge rate limits and the live registry');
     expect(message).toContain('example: REDIS_URL=redis://');
   });
 
