@@ -2,9 +2,6 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import { RequestDurations } from './request-durations.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { Activity } from './activity.ts';
-import { ToolMetrics } from './tool-metrics.ts';
-import { TraceMetrics } from './trace-metrics.ts';
-import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Statuses that are faults of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
@@ -12,208 +9,164 @@ const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
 /** Zeros, indexed by status. */
 const noReplies: readonly number[] = Array.from({ length: 600 }, () => 0);
 
-/** Everything in /metrics. Hot paths count in plain numbers, which are read at each scrape. */
+/** Everything in /metrics, in the order in which it is shown. Hot paths count in plain numbers, which are read at each scrape. */
 export class Metrics {
   readonly registry = new Registry();
   /** What the operator console shows over time. */
   readonly activity = new Activity();
-  readonly tools = new ToolMetrics([this.registry]);
-  readonly webhooks = new WebhookMetrics([this.registry]);
-  readonly traces = new TraceMetrics([this.registry]);
-  readonly started: Counter<'caller' | 'tenant'>;
-  readonly ended: Counter<'reason'>;
-  readonly refused: Counter<'code'>;
-  readonly verdicts: Counter<'provider' | 'verdict'>;
-  readonly challenges: Counter<'outcome'>;
-  readonly mints: Histogram<'provider' | 'outcome'>;
-  readonly faults: Counter<'dependency'>;
-  readonly connectionsRefused: Counter;
-  readonly mailRefused: Counter;
-  readonly loginBudgetSpent: Counter<'scope'>;
-  readonly meteredTokens: Counter<'model' | 'basis'>;
-  readonly meteredMicroDollars: Counter<'model' | 'basis'>;
-  readonly usageUnreadable: Counter;
-  readonly usageLost: Counter;
-  readonly clockSteps: Counter<'of'>;
-  readonly edgeShared: Gauge;
-  readonly actorEventsDropped: Counter;
-  readonly sessionNotesLeftOut: Counter;
-  readonly refusalsDropped: Counter;
-  readonly callsOpened: Counter<'provider'>;
-  readonly callsClosed: Counter<'reason'>;
-  readonly hangups: Counter<'outcome'>;
-  readonly hangupSeconds: Histogram;
-  readonly callsTaken: Counter;
-  readonly callTrouble: Counter<'provider'>;
-  readonly callEventsDropped: Counter<'provider'>;
-  readonly callRateLimits: Gauge<'provider' | 'name'>;
-  readonly budgetUsed: Gauge<'tenant' | 'budget'>;
+  readonly toolCalls = this.#counter(
+    'switchboard_tool_calls_total',
+    'Calls of tools of the server, by how they ended; beyond 100 tools the tool is "other"',
+    ['tool', 'code'],
+  );
+  readonly toolAnswersForged = this.#counter(
+    'switchboard_tool_answers_forged_total',
+    'Answers to tools of the server that a page gave or took out',
+  );
+  readonly toolCallSeconds = this.#histogram(
+    'switchboard_tool_call_seconds',
+    'Time from the asking for a tool of the server to its end',
+    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32],
+    ['code'],
+  );
+  readonly webhooksSent = this.#counter(
+    'switchboard_webhook_requests_total',
+    'Requests to webhook endpoints, by what came of them',
+    ['result'],
+  );
+  readonly webhooksDead = this.#counter(
+    'switchboard_webhook_deliveries_dead_total',
+    'Deliveries that are sent no more because all tries failed',
+  );
+  readonly webhooksTurned = this.#counter(
+    'switchboard_webhook_endpoints_turned_total',
+    'How often endpoints began to fail, came back, or were disabled',
+    ['to'],
+  );
+  readonly alertsMailed = this.#counter(
+    'switchboard_alert_mails_total',
+    'Mails that tell people of money and webhooks, by what came of them',
+    ['result'],
+  );
+  readonly webhookSeconds = this.#histogram(
+    'switchboard_webhook_delay_seconds',
+    'Time from a fact to its delivery',
+    [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 3600, 86_400],
+  );
+  readonly spansSent = this.#counter('switchboard_trace_spans_sent_total', 'Spans that the collector took');
+  readonly spansDropped = this.#counter(
+    'switchboard_trace_spans_dropped_total',
+    'Spans for which there was no room, or that the collector refused',
+  );
+  readonly started = this.#counter('switchboard_sessions_started_total', 'Voice sessions opened', ['caller', 'tenant']);
+  readonly ended = this.#counter('switchboard_sessions_ended_total', 'Voice sessions ended, by reason', ['reason']);
+  readonly refused = this.#counter('switchboard_refusals_total', 'Requests refused, by code', ['code']);
+  readonly verdicts = this.#counter('switchboard_bot_verdicts_total', 'Bot verdicts', ['provider', 'verdict']);
+  readonly challenges = this.#counter(
+    'switchboard_bot_challenges_total',
+    'Creates that had to solve a challenge, by what became of it',
+    ['outcome'],
+  );
+  readonly mints = this.#histogram(
+    'switchboard_mint_seconds',
+    'Time to mint a client secret',
+    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8],
+    ['provider', 'outcome'],
+  );
+  readonly faults = this.#counter(
+    'switchboard_dependency_faults_total',
+    'Times that a dependency was away when it was needed',
+    ['dependency'],
+  );
+  readonly connectionsRefused = this.#counter(
+    'switchboard_connections_refused_total',
+    'Connections closed at once because this process held MAX_CONNECTIONS',
+  );
+  readonly mailRefused = this.#counter(
+    'switchboard_mail_refused_total',
+    'Login codes whose recipient the mail server refused',
+  );
+  readonly loginBudgetSpent = this.#counter(
+    'switchboard_login_budget_spent_total',
+    'Guesses at login codes, and mails with one, that a budget had nothing left for',
+    ['scope'],
+  );
+  readonly meteredTokens = this.#counter('switchboard_metered_tokens_total', 'Tokens of calls that are metered here', [
+    'model',
+    'basis',
+  ]);
+  readonly meteredMicroDollars = this.#counter(
+    'switchboard_metered_micro_dollars_total',
+    'What calls that are metered here were charged, in micro-dollars',
+    ['model', 'basis'],
+  );
+  readonly usageUnreadable = this.#counter(
+    'switchboard_usage_unreadable_total',
+    "Usage in a provider's events that could not be read",
+  );
+  readonly usageLost = this.#counter(
+    'switchboard_usage_lost_total',
+    'Entries of metered usage for which there was no room while the database was away',
+  );
+  readonly actorEventsDropped = this.#counter(
+    'switchboard_events_dropped_total',
+    'Events of actors for which there was no room, or that the database refused',
+  );
+  readonly sessionNotesLeftOut = this.#counter(
+    'switchboard_session_notes_left_out_total',
+    'Notes of sockets, warnings, silences and usage of sessions that had 200 of them',
+  );
+  readonly refusalsDropped = this.#counter(
+    'switchboard_refusals_dropped_total',
+    'Refusals that were told in the log and could not be kept',
+  );
+  readonly clockSteps = this.#counter(
+    'switchboard_clock_steps_total',
+    "Steps of a store's clock that were not followed, and times that this node stood still and its time was set",
+    ['of'],
+  );
+  readonly edgeShared = this.#gauge(
+    'switchboard_edge_windows_shared',
+    '1 while edge limits are counted over all nodes, 0 while each process counts for itself',
+  );
+  readonly callsOpened = this.#counter('switchboard_calls_opened_total', 'Calls opened at the provider', ['provider']);
+  readonly callsClosed = this.#counter('switchboard_calls_closed_total', 'Calls closed, by reason', ['reason']);
+  readonly hangups = this.#counter(
+    'switchboard_call_hangups_total',
+    'Calls closed, by what the provider said of the hang-up; unconfirmed ones it may bill on',
+    ['outcome'],
+  );
+  readonly hangupSeconds = this.#histogram(
+    'switchboard_call_hangup_seconds',
+    'Time from the end of a call to the confirmation of its hang-up',
+    [0.25, 0.5, 1, 1.5, 2, 4, 8, 16, 60, 300],
+  );
+  readonly callsTaken = this.#counter('switchboard_calls_taken_total', 'Calls taken over from nodes that stopped');
+  readonly callTrouble = this.#counter(
+    'switchboard_call_trouble_total',
+    'Errors that providers told of in calls that went on',
+    ['provider'],
+  );
+  readonly callEventsDropped = this.#counter(
+    'switchboard_call_events_dropped_total',
+    'Reports of usage that could not be, and were dropped',
+    ['provider'],
+  );
+  readonly callRateLimits = this.#gauge(
+    'switchboard_call_rate_limit_remaining',
+    'What is left of the provider limits, as told last',
+    ['provider', 'name'],
+  );
+  readonly budgetUsed = this.#gauge(
+    'switchboard_budget_used_ratio',
+    'Share that is used of a budget of something that is one, 1 where nothing is left, as each process looked last',
+    ['tenant', 'budget'],
+  );
   readonly #replies = new Map<string, number[]>();
   readonly durations = new RequestDurations(this.#replies);
 
   constructor() {
-    const registers = [this.registry];
-    this.started = new Counter({
-      name: 'switchboard_sessions_started_total',
-      help: 'Voice sessions opened',
-      labelNames: ['caller', 'tenant'],
-      registers,
-    });
-    this.ended = new Counter({
-      name: 'switchboard_sessions_ended_total',
-      help: 'Voice sessions ended, by reason',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.refused = new Counter({
-      name: 'switchboard_refusals_total',
-      help: 'Requests refused, by code',
-      labelNames: ['code'],
-      registers,
-    });
-    this.verdicts = new Counter({
-      name: 'switchboard_bot_verdicts_total',
-      help: 'Bot verdicts',
-      labelNames: ['provider', 'verdict'],
-      registers,
-    });
-    this.challenges = new Counter({
-      name: 'switchboard_bot_challenges_total',
-      help: 'Creates that had to solve a challenge, by what became of it',
-      labelNames: ['outcome'],
-      registers,
-    });
-    this.mints = new Histogram({
-      name: 'switchboard_mint_seconds',
-      help: 'Time to mint a client secret',
-      labelNames: ['provider', 'outcome'],
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8],
-      registers,
-    });
-    this.faults = new Counter({
-      name: 'switchboard_dependency_faults_total',
-      help: 'Times that a dependency was away when it was needed',
-      labelNames: ['dependency'],
-      registers,
-    });
-    this.connectionsRefused = new Counter({
-      name: 'switchboard_connections_refused_total',
-      help: 'Connections closed at once because this process held MAX_CONNECTIONS',
-      registers,
-    });
-    this.mailRefused = new Counter({
-      name: 'switchboard_mail_refused_total',
-      help: 'Login codes whose recipient the mail server refused',
-      registers,
-    });
-    this.loginBudgetSpent = new Counter({
-      name: 'switchboard_login_budget_spent_total',
-      help: 'Guesses at login codes, and mails with one, that a budget had nothing left for',
-      labelNames: ['scope'],
-      registers,
-    });
-    this.meteredTokens = new Counter({
-      name: 'switchboard_metered_tokens_total',
-      help: 'Tokens of calls that are metered here',
-      labelNames: ['model', 'basis'],
-      registers,
-    });
-    this.meteredMicroDollars = new Counter({
-      name: 'switchboard_metered_micro_dollars_total',
-      help: 'What calls that are metered here were charged, in micro-dollars',
-      labelNames: ['model', 'basis'],
-      registers,
-    });
-    this.usageUnreadable = new Counter({
-      name: 'switchboard_usage_unreadable_total',
-      help: "Usage in a provider's events that could not be read",
-      registers,
-    });
-    this.usageLost = new Counter({
-      name: 'switchboard_usage_lost_total',
-      help: 'Entries of metered usage for which there was no room while the database was away',
-      registers,
-    });
-    this.actorEventsDropped = new Counter({
-      name: 'switchboard_events_dropped_total',
-      help: 'Events of actors for which there was no room, or that the database refused',
-      registers,
-    });
-    this.sessionNotesLeftOut = new Counter({
-      name: 'switchboard_session_notes_left_out_total',
-      help: 'Notes of sockets, warnings, silences and usage of sessions that had 200 of them',
-      registers,
-    });
-    this.refusalsDropped = new Counter({
-      name: 'switchboard_refusals_dropped_total',
-      help: 'Refusals that were told in the log and could not be kept',
-      registers,
-    });
-    this.clockSteps = new Counter({
-      name: 'switchboard_clock_steps_total',
-      help: "Steps of a store's clock that were not followed, and times that this node stood still and its time was set",
-      labelNames: ['of'],
-      registers,
-    });
-    this.edgeShared = new Gauge({
-      name: 'switchboard_edge_windows_shared',
-      help: '1 while edge limits are counted over all nodes, 0 while each process counts for itself',
-      registers,
-    });
     this.edgeShared.set(1);
-    this.callsOpened = new Counter({
-      name: 'switchboard_calls_opened_total',
-      help: 'Calls opened at the provider',
-      labelNames: ['provider'],
-      registers,
-    });
-    this.callsClosed = new Counter({
-      name: 'switchboard_calls_closed_total',
-      help: 'Calls closed, by reason',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.hangups = new Counter({
-      name: 'switchboard_call_hangups_total',
-      help: 'Calls closed, by what the provider said of the hang-up; unconfirmed ones it may bill on',
-      labelNames: ['outcome'],
-      registers,
-    });
-    this.hangupSeconds = new Histogram({
-      name: 'switchboard_call_hangup_seconds',
-      help: 'Time from the end of a call to the confirmation of its hang-up',
-      buckets: [0.25, 0.5, 1, 1.5, 2, 4, 8, 16, 60, 300],
-      registers,
-    });
-    this.callsTaken = new Counter({
-      name: 'switchboard_calls_taken_total',
-      help: 'Calls taken over from nodes that stopped',
-      registers,
-    });
-    this.callTrouble = new Counter({
-      name: 'switchboard_call_trouble_total',
-      help: 'Errors that providers told of in calls that went on',
-      labelNames: ['provider'],
-      registers,
-    });
-    this.callEventsDropped = new Counter({
-      name: 'switchboard_call_events_dropped_total',
-      help: 'Reports of usage that could not be, and were dropped',
-      labelNames: ['provider'],
-      registers,
-    });
-    this.callRateLimits = new Gauge({
-      name: 'switchboard_call_rate_limit_remaining',
-      help: 'What is left of the provider limits, as told last',
-      labelNames: ['provider', 'name'],
-      registers,
-    });
-    this.budgetUsed = new Gauge({
-      name: 'switchboard_budget_used_ratio',
-      help: 'Share that is used of a budget of something that is one, 1 where nothing is left, as each process looked last',
-      labelNames: ['tenant', 'budget'],
-      registers,
-    });
     const replies = this.#replies;
     const told = new Counter({
       name: 'switchboard_http_replies_total',
@@ -231,6 +184,23 @@ export class Metrics {
     this.registry.registerMetric(this.durations);
   }
 
+  #counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram<L extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly L[] = [],
+  ): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
+  }
+
   /** Adds prom-client's metrics of the process. At most once per process: its timers run until the process ends. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
@@ -238,12 +208,7 @@ export class Metrics {
 
   /** The running version, as labels of a gauge that is always 1. */
   tellBuild(version: string): void {
-    const build = new Gauge({
-      name: 'switchboard_build_info',
-      help: 'The version that runs here',
-      labelNames: ['version', 'node'],
-      registers: [this.registry],
-    });
+    const build = this.#gauge('switchboard_build_info', 'The version that runs here', ['version', 'node']);
     build.set({ version, node: process.versions.node }, 1);
   }
 

@@ -22,11 +22,11 @@ export function traceEvents(log: Log, metrics: Metrics) {
     },
 
     spansSent(count: number): void {
-      metrics.traces.sent.inc(count);
+      metrics.spansSent.inc(count);
     },
 
     spansDropped(count: number): void {
-      metrics.traces.dropped.inc(count);
+      metrics.spansDropped.inc(count);
     },
   };
 }
