@@ -1,9 +1,9 @@
 import { ProxyTracerProvider, trace, type Tracer } from '@opentelemetry/api';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
+import { makeSpans } from '../telemetry/traces/make-spans.ts';
 import { SpanExporter } from '../telemetry/traces/span-exporter.ts';
-import { createTracer } from '../telemetry/traces/tracer.ts';
-import { Traces } from '../telemetry/traces/traces.ts';
+import { Traces, type TracesDeps } from '../telemetry/traces/traces.ts';
 import type { Core } from './core.ts';
 
 const NAME = 'switchboard';
@@ -12,15 +12,17 @@ type TracesCore = Pick<Core, 'stores' | 'clock' | 'events' | 'metrics' | 'node'>
   readonly config: Pick<Config, 'traces'>;
 };
 
-/** How this node makes traces: with the registered tracer provider if there is one, otherwise with ours; undefined where tracing is off. */
+/** How this node makes traces: with the registered tracer provider if there is one, otherwise with our exporter; undefined where tracing is off. */
 export function openTraces(core: TracesCore): Traces | undefined {
   const registered = registeredTracer();
   const exporter = registered === undefined ? openExporter(core) : undefined;
-  const tracer = registered ?? (exporter && createTracer((span) => exporter.add(span)));
-  if (tracer === undefined) return undefined;
+  const take: TracesDeps['take'] | undefined = registered
+    ? (spans) => makeSpans(registered, spans)
+    : exporter && ((spans) => exporter.add(spans));
+  if (take === undefined) return undefined;
   const { stores, clock, config } = core;
   const { sampler, ratio, trustsPages } = config.traces;
-  return new Traces({ store: stores.sessionTraces, tracer, exporter, clock, sampler, ratio, trustsPages });
+  return new Traces({ store: stores.sessionTraces, take, exporter, clock, sampler, ratio, trustsPages });
 }
 
 /** The URL that traces are sent to, including its path; undefined where no collector is configured. */

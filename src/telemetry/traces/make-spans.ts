@@ -20,9 +20,9 @@ import type { SpanTold } from './session-spans.ts';
  * Context key for a span's predetermined ids, which servers were told before the span is made. An id generator of the official SDK can read
  * them there (examples/telemetry/otel.mjs); without one, spans get ids of the SDK.
  */
-export const SPAN_NAME = createContextKey('switchboard span name');
+const SPAN_NAME = createContextKey('switchboard span name');
 
-/** Makes the spans with any tracer. @param spans each parent before its children */
+/** Makes the spans with a registered tracer. @param spans each parent before its children */
 export function makeSpans(tracer: Tracer, spans: readonly SpanTold[]): void {
   const made = new Map<string, Span>();
   for (const told of spans) {

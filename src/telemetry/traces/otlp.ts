@@ -1,19 +1,14 @@
-import type { Attributes, HrTime, Link, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
+import type { SpanName } from '../../kernel/trace-context.ts';
+import { attributesOf } from './attributes.ts';
+import type { SpanTold } from './session-spans.ts';
 
-/** A finished span, ready to be sent. */
-export interface EndedSpan {
-  readonly context: SpanContext;
-  readonly parent: SpanContext | undefined;
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly start: HrTime;
-  readonly end: HrTime;
-  readonly attributes: Attributes;
-  readonly links: readonly Link[];
-  readonly status: SpanStatus;
-}
-
-/** Bits of a span's flags: whether it is known if its parent is in another process, and whether it is. */
+/** Kinds of spans: 1 within this service, 3 for a request to another server. */
+const INTERNAL = 1;
+const CLIENT = 3;
+const STATUS_UNSET = 0;
+const STATUS_ERROR = 2;
+/** Bits of a span's flags: it is sampled; whether it is known if its parent is in another process, and whether it is. */
+const SAMPLED = 0x1;
 const HAS_IS_REMOTE = 0x100;
 const IS_REMOTE = 0x200;
 
@@ -21,7 +16,7 @@ const IS_REMOTE = 0x200;
 export function traceRequest(
   resource: Readonly<Record<string, string>>,
   version: string,
-  spans: readonly EndedSpan[],
+  spans: readonly SpanTold[],
 ): object {
   const scope = { name: 'switchboard', version };
   return {
@@ -29,42 +24,38 @@ export function traceRequest(
   };
 }
 
-function spanOf({ context, parent, name, kind, start, end, attributes, links, status }: EndedSpan): object {
+function spanOf(span: SpanTold): object {
+  const { traceId, spanId, parentId, link, name, fromMs, toMs, told, error } = span;
   return {
-    traceId: context.traceId,
-    spanId: context.spanId,
-    ...(parent !== undefined && { parentSpanId: parent.spanId }),
-    flags: flagsOf(context, parent),
+    traceId,
+    spanId,
+    ...(parentId !== null && { parentSpanId: parentId }),
+    flags: SAMPLED | HAS_IS_REMOTE | (span.isParentRemote ? IS_REMOTE : 0),
     name,
-    // The protocol counts from 1, where the API counts from 0.
-    kind: kind + 1,
-    startTimeUnixNano: nanosOf(start),
-    endTimeUnixNano: nanosOf(end),
-    attributes: listOf(attributes),
-    links: links.map((link) => ({
-      traceId: link.context.traceId,
-      spanId: link.context.spanId,
-      flags: flagsOf(link.context, link.context),
-      attributes: listOf(link.attributes ?? {}),
-    })),
-    status: { code: status.code, ...(status.message !== undefined && { message: status.message }) },
+    kind: span.isRequest ? CLIENT : INTERNAL,
+    startTimeUnixNano: nanosOf(fromMs),
+    endTimeUnixNano: nanosOf(toMs),
+    attributes: listOf(attributesOf({ ...told, error })),
+    links: link === null ? [] : [linkTo(link)],
+    status: { code: error === null ? STATUS_UNSET : STATUS_ERROR },
   };
 }
 
-function flagsOf({ traceFlags }: SpanContext, parent: SpanContext | undefined): number {
-  return traceFlags | HAS_IS_REMOTE | (parent?.isRemote === true ? IS_REMOTE : 0);
+function linkTo({ traceId, spanId }: SpanName): object {
+  return { traceId, spanId, flags: SAMPLED | HAS_IS_REMOTE | IS_REMOTE, attributes: [] };
 }
 
-function nanosOf([seconds, nanos]: HrTime): string {
-  return (BigInt(seconds) * 1_000_000_000n + BigInt(nanos)).toString();
+/** Computed from seconds, because a number of milliseconds cannot hold fractions of a microsecond. */
+function nanosOf(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return (BigInt(seconds) * 1_000_000_000n + BigInt(Math.round((ms - seconds * 1000) * 1e6))).toString();
 }
 
-function listOf(attributes: Attributes): object[] {
+function listOf(attributes: Readonly<Record<string, string | number>>): object[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: valueOf(value) }));
 }
 
-function valueOf(value: Attributes[string]): object {
-  if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value !== 'number') return { stringValue: String(value) };
+function valueOf(value: string | number): object {
+  if (typeof value === 'string') return { stringValue: value };
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }

@@ -16,6 +16,8 @@ export interface SpanTold extends SpanName {
   readonly isRequest: boolean;
   /** The id of another span of the session; for the first span that of the back end's span, or null. */
   readonly parentId: string | null;
+  /** Whether the parent is a span of another process. */
+  readonly isParentRemote: boolean;
   readonly link: SpanName | null;
   readonly fromMs: number;
   readonly toMs: number;
@@ -48,7 +50,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
   function add(id: readonly string[], made: Made): string {
     const spanId = spanIdOf(traceId, ...id);
     const toMs = Math.max(made.fromMs, made.toMs);
-    const usual = { isRequest: false, parentId: rootId, link: null, told: {}, error: null };
+    const usual = { isRequest: false, parentId: rootId, isParentRemote: false, link: null, told: {}, error: null };
     children.push({ ...usual, ...made, toMs, traceId, spanId });
     return spanId;
   }
@@ -70,6 +72,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
     traceId,
     spanId: rootId,
     parentId: trace.parentId,
+    isParentRemote: trace.parentId !== null,
     link: trace.link,
     fromMs: Math.min(session.startedAtMs, ...children.map(({ fromMs }) => fromMs)),
     toMs: Math.max(session.endedAtMs, ...children.map(({ toMs }) => toMs)),

@@ -1,7 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson, post, PostFailure, type PostReply } from '../../kernel/post.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import { traceRequest, type EndedSpan } from './otlp.ts';
+import { traceRequest } from './otlp.ts';
+import type { SpanTold } from './session-spans.ts';
 
 /** Spans in one request. */
 const BATCH = 512;
@@ -42,7 +43,7 @@ type Outcome =
 /** Sends spans to a collector in batches of OTLP/HTTP JSON, in the background: nothing waits for it. Spans without room are counted and dropped. */
 export class SpanExporter {
   readonly #deps: SpanExporterDeps;
-  #waiting: EndedSpan[] = [];
+  #waiting: SpanTold[] = [];
   #firstAtMs = 0;
   #retryMs = 0;
   #notBeforeMs = -Infinity;
@@ -62,10 +63,11 @@ export class SpanExporter {
     return this.#waiting.length;
   }
 
-  add(span: EndedSpan): void {
-    if (this.room <= 0) return this.#deps.events.spansDropped(1);
+  add(spans: readonly SpanTold[]): void {
+    const taken = spans.slice(0, Math.max(0, this.room));
     if (this.#waiting.length === 0) this.#firstAtMs = this.#deps.clock.now();
-    this.#waiting.push(span);
+    this.#waiting.push(...taken);
+    if (taken.length < spans.length) this.#deps.events.spansDropped(spans.length - taken.length);
   }
 
   /** Sends what is due: full batches, and spans that have waited long enough. Never rejects. */
@@ -127,7 +129,7 @@ export class SpanExporter {
     this.#firstAtMs = clock.now();
   }
 
-  async #exchange(batch: readonly EndedSpan[]): Promise<Outcome> {
+  async #exchange(batch: readonly SpanTold[]): Promise<Outcome> {
     const { url, headers, resource, version } = this.#deps;
     let status = 0;
     try {

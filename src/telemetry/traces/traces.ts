@@ -1,13 +1,11 @@
-import type { Tracer } from '@opentelemetry/api';
 import type { Clock } from '../../kernel/clock.ts';
 import { deadline } from '../../kernel/deadline.ts';
 import { parseTraceParent } from '../../kernel/trace-context.ts';
 import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { SessionTraces } from '../../stores/session-traces/contract.ts';
 import { CreateTrace } from './create-trace.ts';
-import { makeSpans } from './make-spans.ts';
 import { isSampled, type SamplerName } from './sampler.ts';
-import { spansOf } from './session-spans.ts';
+import { spansOf, type SpanTold } from './session-spans.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
 /** How long after a session's end its spans are made: by then its webhooks are sent and its machines' events are saved. */
@@ -24,7 +22,8 @@ const LEAST_ROOM = 512;
 
 export interface TracesDeps {
   readonly store: SessionTraces;
-  readonly tracer: Tracer;
+  /** Takes the spans of one session, each parent before its children. */
+  readonly take: (spans: readonly SpanTold[]) => void;
   /** Undefined where the registered tracer sends its own spans. */
   readonly exporter: SpanExporter | undefined;
   readonly clock: Clock;
@@ -93,7 +92,7 @@ export class Traces {
   }
 
   async #takeAll(): Promise<void> {
-    const { store, tracer, exporter, clock } = this.#deps;
+    const { store, take, exporter, clock } = this.#deps;
     const now = clock.now();
     const due = { heardBeforeMs: now - HEARD_MS, directBeforeMs: now - DIRECT_MS };
     for (let room = Infinity; ;) {
@@ -101,7 +100,7 @@ export class Traces {
       if (room < LEAST_ROOM) return;
       const limit = Math.min(AT_ONCE, Math.floor(room / USUAL_SPANS));
       const sessions = await store.take({ ...due, limit });
-      for (const session of sessions) makeSpans(tracer, spansOf(session));
+      for (const session of sessions) take(spansOf(session));
       if (sessions.length < limit) return;
     }
   }
