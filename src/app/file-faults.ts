@@ -7,10 +7,13 @@ import { readTenantsFile, TenantsFileError, requireAdmins } from '../tenants/ten
 import { withoutDemo } from '../tenants/demo.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider } from '../upstream/select.ts';
-import { requireBotSecrets, requireVerifyUrl } from './bot-servers.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
-import { requireToolServers } from './tool-servers.ts';
-import { requireWebhookServers } from './webhook-servers.ts';
+import {
+  requireBotSecrets,
+  requireToolServers,
+  requireVerifyUrl,
+  requireWebhookServers,
+} from './tenant-servers.ts';
 import { requireSupport } from './unsupported.ts';
 
 // Finds faults of the files that a configuration names, and of files and configuration together, without connecting to anything.
