@@ -7,7 +7,7 @@ import { withTranscriber } from '../../protocol/behaviour.ts';
 import type { CreateRequest } from '../../protocol/create.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { sharedCeilings, withOverrides } from '../../quota/ceilings.ts';
-import type { WidgetKey } from '../../stores/tenants/contract.ts';
+import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { resolveSessionConfig, type SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
@@ -86,8 +86,22 @@ export const checkOrigin: CreateStep = {
   },
 };
 
+/**
+ * The key that a page asks about with a GET, with its tenant. A page of Switchboard's own origin sends no Origin with that; an answer is secret to
+ * nobody, and what is made with it is checked again by the create.
+ * @returns a Refusal INVALID_WIDGET_KEY or ORIGIN_MISMATCH
+ */
+export function keyOfPage(
+  { widgetKey, origin }: { readonly widgetKey: string; readonly origin: string | undefined },
+  { tenants }: Pick<CreateDeps, 'tenants'>,
+): { readonly key: WidgetKey; readonly tenant: Tenant } | Refusal {
+  const found = tenants.keyOf(widgetKey);
+  if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
+  return origin === undefined || origin === found.key.origin ? found : originRefusal(found.key, origin);
+}
+
 /** The refusal for a page whose key belongs to another origin. @param origin of the page; undefined where the request had none */
-export function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | undefined): Refusal {
+function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | undefined): Refusal {
   return new Refusal(
     'ORIGIN_MISMATCH',
     `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,

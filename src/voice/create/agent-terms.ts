@@ -3,9 +3,8 @@ import type { AgentReply, AgentTerms } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { resolveSessionConfig } from '../../tenants/agents.ts';
-import { invalidWidgetKey } from '../../tenants/directory.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
-import { configAt, originRefusal } from './admit-caller.ts';
+import { configAt, keyOfPage } from './admit-caller.ts';
 import type { CreateDeps } from './step.ts';
 
 /** Names an agent the way a create does. */
@@ -50,11 +49,9 @@ export function describeAgent(
   asked: AgentQuestion,
   { tenants, calls, provider }: Pick<CreateDeps, 'tenants' | 'calls' | 'provider'>,
 ): AgentReply['agent'] | Refusal {
-  const found = tenants.keyOf(asked.widgetKey);
-  if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
+  const found = keyOfPage(asked, { tenants });
+  if (found instanceof Refusal) return found;
   const { key, tenant } = found;
-  // A page of Switchboard's own origin sends no Origin with a GET, and nothing here is secret.
-  if (asked.origin !== undefined && asked.origin !== key.origin) return originRefusal(key, asked.origin);
   const config = resolveSessionConfig(tenant, key, { agentId: asked.agentId }, calls.modeOf);
   if (config instanceof Refusal) return config;
   const element = tenant.agents.find(({ id }) => id === config.agentId)?.element;

@@ -1,8 +1,7 @@
 import type { Asking, WorkQuestion } from '../../bots/contract.ts';
 import type { AltchaChallenge } from '../../protocol/challenge.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { invalidWidgetKey } from '../../tenants/directory.ts';
-import { originRefusal } from './admit-caller.ts';
+import { keyOfPage } from './admit-caller.ts';
 import type { CreateDeps } from './step.ts';
 
 /** Who asks for a proof of work, and for which key. */
@@ -20,14 +19,13 @@ export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
  * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or NOT_FOUND where the key's challenges come from another provider
  */
 export function setWork(
-  { widgetKey, origin, headers, addressScope, window, atMs }: WorkAsked,
+  asked: WorkAsked,
   { tenants, bots, suspects }: Pick<CreateDeps, 'tenants' | 'bots' | 'suspects'>,
 ): AltchaChallenge | Refusal {
-  const found = tenants.keyOf(widgetKey);
-  if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
-  // A page of Switchboard's own origin sends no Origin with a GET; the challenge is useless for other origins anyway, because creates check theirs.
-  if (origin !== undefined && origin !== found.key.origin) return originRefusal(found.key, origin);
+  const found = keyOfPage(asked, { tenants });
+  if (found instanceof Refusal) return found;
   const { key } = found;
+  const { headers, addressScope, window, atMs } = asked;
   const suspicions = suspects.reasonsFor({ key, address: addressScope, window }, atMs);
   const work = bots.work?.({ headers, widget: { key, atMs, suspicions } });
   return (

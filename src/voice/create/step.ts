@@ -5,6 +5,7 @@ import type { Login } from '../../auth/known-logins.ts';
 import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector, SuspectList } from '../../bots/contract.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { Disposables } from '../../kernel/disposables.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { Sealer } from '../../kernel/seal.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
@@ -215,18 +216,7 @@ export async function runSteps<C, D>(
   onFault: (fault: unknown) => void,
   onStep?: (name: string) => void,
 ): Promise<Refusal | undefined> {
-  const undos: (() => unknown)[] = [];
-
-  async function giveBack(): Promise<void> {
-    for (const undo of undos.toReversed())
-      try {
-        await undo();
-      } catch (fault) {
-        onFault(fault);
-      }
-  }
-
-  let refusal: Refusal | undefined;
+  const taken = new Disposables(onFault);
   try {
     for (const step of steps) {
       onStep?.(step.name);
@@ -234,15 +224,14 @@ export async function runSteps<C, D>(
       const outcome = answer instanceof Promise ? await answer : answer;
       if (outcome === ANSWERED) return undefined;
       if (outcome instanceof Refusal) {
-        refusal = outcome;
-        break;
+        await taken.dispose();
+        return outcome;
       }
-      if (outcome !== undefined) undos.push(() => step.undo?.(outcome, context, deps));
+      if (outcome !== undefined) taken.add(() => step.undo?.(outcome, context, deps));
     }
+    return undefined;
   } catch (fault) {
-    await giveBack();
+    await taken.dispose();
     throw fault;
   }
-  if (refusal !== undefined) await giveBack();
-  return refusal;
 }
