@@ -3,6 +3,7 @@ import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { BudgetLimits } from './budgets/budgets.ts';
+import type { EndingSessions } from './budgets/ending.ts';
 import type { UsedUp } from './budgets/used-up.ts';
 import {
   exceeded,
@@ -36,18 +37,7 @@ export interface CountedUsage extends SharedTotals {
 }
 
 export interface AfterCountedDeps extends CallerCeilings {
-  readonly sessions: {
-    endSubject(
-      subject: string,
-      reason: 'quota_exceeded',
-      at: number,
-      isMeant: (record: VoiceRecord) => boolean,
-      requestId?: string,
-    ): Promise<void>;
-    endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
-    /** Ends the sessions of all widget keys of the tenant. */
-    endTenant(tenantId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
-  };
+  readonly sessions: Pick<EndingSessions, 'endSubject' | 'endKey' | 'endTenant'>;
   readonly budgets: Pick<BudgetLimits, 'counted'>;
   readonly bus: Pick<Bus, 'publish'>;
   /** Adds a session's usage to the notes about it. */

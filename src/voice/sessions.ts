@@ -21,6 +21,7 @@ import type { Subjects } from '../auth/subjects.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import { SingleFlight } from '../kernel/single-flight.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { HistoryRow, OpenedSession, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
@@ -95,7 +96,7 @@ export class VoiceSessions {
   readonly #deps: VoiceDeps;
   readonly #records: VoiceRecords;
   /** Work that ends the sessions of a key or a tenant, while it is under way. */
-  readonly #endingKeys = new Map<string, Promise<void>>();
+  readonly #ending = new SingleFlight();
 
   constructor(deps: VoiceDeps) {
     const { live, history, limits, events, trace, silence } = deps;
@@ -277,9 +278,7 @@ export class VoiceSessions {
   }
 
   #endOnce(name: string, ids: () => Promise<readonly string[]>, end: (id: string) => Answer): Promise<void> {
-    const ending = this.#endingKeys.get(name) ?? this.#endAll(ids(), end).finally(() => this.#endingKeys.delete(name));
-    this.#endingKeys.set(name, ending);
-    return ending;
+    return this.#ending.run(name, () => this.#endAll(ids(), end));
   }
 
   /** Some at a time, so that others are served meanwhile. */

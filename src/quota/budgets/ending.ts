@@ -1,5 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
+import { SingleFlight } from '../../kernel/single-flight.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
@@ -22,10 +23,12 @@ export interface EndingSessions {
     requestId?: string,
   ): Promise<void>;
   endKey(tenantId: string, keyId: string, reason: EndReason, at: number, requestId?: string): Promise<void>;
+  /** Ends the sessions of all widget keys of the tenant. */
+  endTenant(tenantId: string, reason: EndReason, at: number, requestId?: string): Promise<void>;
 }
 
 export interface EndingDeps {
-  readonly sessions: EndingSessions;
+  readonly sessions: Omit<EndingSessions, 'endTenant'>;
   readonly history: Pick<VoiceHistory, 'activeOfTenant'>;
   readonly directory: { all(): readonly { readonly id: string }[] };
 }
@@ -33,7 +36,7 @@ export interface EndingDeps {
 /** Ends sessions for which a budget leaves nothing. Calls made while that is under way wait for it: each entry may ask. */
 export class BudgetEnds {
   readonly #deps: EndingDeps;
-  readonly #ending = new Map<string, Promise<void>>();
+  readonly #ending = new SingleFlight();
 
   constructor(deps: EndingDeps) {
     this.#deps = deps;
@@ -50,15 +53,7 @@ export class BudgetEnds {
       await sessions.endSubject(owner.subject, 'quota_exceeded', atMs, isMeant, requestId);
     } else if (by === 'key')
       await sessions.endKey(tenantId ?? '', idOfBudget(of, 'key') ?? '', 'quota_exceeded', atMs, requestId);
-    else await this.#endOnce(budget, atMs, requestId);
-  }
-
-  #endOnce(budget: Budget, atMs: number, requestId: string | undefined): Promise<void> {
-    const name = `${budget.tenantId ?? ''} ${budget.of}`;
-    const ending =
-      this.#ending.get(name) ?? this.#endAll(budget, atMs, requestId).finally(() => this.#ending.delete(name));
-    this.#ending.set(name, ending);
-    return ending;
+    else await this.#ending.run(`${tenantId ?? ''} ${of}`, () => this.#endAll(budget, atMs, requestId));
   }
 
   async #endAll(budget: Budget, atMs: number, requestId: string | undefined): Promise<void> {
