@@ -13,14 +13,11 @@ import { MAX_SOCKETS, SocketLeases } from './socket-leases.ts';
 import { Resync } from './resync.ts';
 import { presentOr } from './warnings.ts';
 import { andThen } from '../kernel/eventually.ts';
-import type { Socket, SocketListener } from '../kernel/socket.ts';
+import { ignoring, type Socket, type SocketListener } from '../kernel/socket.ts';
 
 const ATTACH_MS = 5000;
 /** Sessions that are looked up together after a gap. */
 const PAGE = 1000;
-
-/** The listener of a socket that was refused. */
-const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
 /** The sockets of this node. A push reaches a socket on any node, because the socket's node follows its session. */
 export class Hub implements ConnectionContext<Connection> {

@@ -1,14 +1,10 @@
+import { parseJson } from '../kernel/post.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { clientFrame, type ClientFrame } from '../protocol/frames.ts';
 
 /** Reads one text message; undefined for anything that is not a frame. */
 export function readFrame(text: string): ClientFrame | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
   // Only an escape can contain text that cannot be stored: the message itself is valid UTF-8.
   if (text.includes('\\u') && findUnstorable(value).length > 0) return undefined;
   return isHeartbeat(value) ? value : clientFrame.safeParse(value).data;

@@ -1,5 +1,5 @@
 import { mayDo, type Operator } from '../operators/roles.ts';
-import type { Socket, SocketListener } from '../kernel/socket.ts';
+import { ignoring, type Socket, type SocketListener } from '../kernel/socket.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import { feedCloseCode, type FeedFact, type FeedTopic } from '../protocol/operator/feed.ts';
@@ -79,9 +79,6 @@ interface Admitted {
   loginId: string | null;
   checkedAtMs: number;
 }
-
-/** The listener of a socket that was refused. */
-const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
 /**
  * The operators' feed of this node (docs/contract.md, section 8.1): tells its watchers what happens on every node. Nodes only tell one

@@ -1,4 +1,5 @@
 import { actorSeenBy, eventSeenBy, nodeSeenBy, type Operator, seesTenant } from '../operators/roles.ts';
+import { parseJson } from '../kernel/post.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { iso, MINUTE_MS } from '../kernel/time.ts';
 import {
@@ -142,7 +143,7 @@ export class Watcher implements SocketListener {
     if (minute !== this.#minute) [this.#minute, this.#frames] = [minute, 0];
     this.#frames += 1;
     if (this.#frames > MAX_FRAMES) return this.close(feedCloseCode.tooMany, 'too many frames');
-    const frame = watchFrame.safeParse(parse(text)).data;
+    const frame = watchFrame.safeParse(parseJson(text)).data;
     if (frame === undefined) return this.close(feedCloseCode.badFrames, 'not a watch frame');
     this.#topics = new Set(FEED_TOPICS.filter((topic) => frame.topics.includes(topic)));
     this.#filter = frame.filter ?? {};
@@ -266,12 +267,4 @@ function concerns({ state, tenantId, agentId, keyId, caller, reason }: FeedFilte
     (caller === undefined || caller === change.caller) &&
     (reason === undefined || reason.some((one) => one === change.reason))
   );
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -19,3 +19,6 @@ export interface SocketListener {
   /** The connection is gone, whoever ended it. @param code from its close frame; 1006 if there was none (RFC 6455 7.4.1) */
   closed(code: number): void;
 }
+
+/** The listener of a socket that was refused. */
+export const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };

@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/is-object.ts';
 import {
   BEHAVIOUR_FIELDS,
   languageName,
@@ -142,11 +143,7 @@ export function instructionsWith(instructions: string | undefined, behaviour: Be
 export function merged(into: Part, part: Part): Part {
   const both = Object.entries(part).map(([name, value]) => {
     const before = into[name];
-    return [name, isPart(before) && isPart(value) ? merged(before, value) : value] as const;
+    return [name, isObject(before) && isObject(value) ? merged(before, value) : value] as const;
   });
   return { ...into, ...Object.fromEntries(both) };
-}
-
-function isPart(value: unknown): value is Part {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

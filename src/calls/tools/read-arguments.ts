@@ -1,3 +1,6 @@
+import { isObject } from '../../kernel/is-object.ts';
+import { parseJson } from '../../kernel/post.ts';
+
 /** More than the arguments of any tool need. */
 const MAX_BYTES = 64 * 1024;
 
@@ -34,12 +37,8 @@ export function readArguments(json: string, parameters: Arguments | undefined): 
 
 function parse(json: string): Arguments | undefined {
   if (Buffer.byteLength(json) > MAX_BYTES) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(json.trim() === '' ? '{}' : json);
-    return isObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(json.trim() === '' ? '{}' : json);
+  return isObject(parsed) ? parsed : undefined;
 }
 
 /** A type that JSON schema does not define does not make a value fail. */
@@ -47,8 +46,4 @@ function fits(value: unknown, schema: unknown): boolean {
   const { type } = isObject(schema) ? schema : {};
   if (type === undefined) return true;
   return [type].flat().some((name) => typeof name !== 'string' || (isOf[name]?.(value) ?? true));
-}
-
-function isObject(value: unknown): value is Arguments {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { ToolFailure } from '../../../machines/tool-call/types.ts';
+import { isObject } from '../../kernel/is-object.ts';
 import type { OutboundFailureKind, OutboundReply } from '../../outbound/contract.ts';
 
 /** The outcome of a tool call: what the model is told, and its size in bytes, or why there is no answer. */
@@ -53,10 +54,6 @@ function endReasonOf(switchboard: unknown): string | null {
   const end = isObject(switchboard) ? switchboard['end'] : undefined;
   const reason = isObject(end) ? end['reason'] : undefined;
   return typeof reason === 'string' && END_REASON.test(reason) ? reason : null;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function failed(detail: string): ToolOutcome {
