@@ -4,7 +4,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { SPOKEN } from '../protocol/languages/spoken.ts';
-import { viewOf } from '../voice/records.ts';
+import { viewOf, viewText } from '../voice/records.ts';
 import { toldLimits } from '../voice/session-limits.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
@@ -30,6 +30,15 @@ export function attachedFrame(
     limits: toldLimits(record, deps.sessions.limits),
     resume,
   };
+}
+
+/**
+ * The answer to a heartbeat of an engaged session as text: what JSON.stringify would make of the frame, at a third of its cost. Only the id can hold
+ * a character that needs escaping.
+ */
+export function heartbeatAnswer(record: VoiceRecord, at: number, id: string | number | undefined): string {
+  const idText = id === undefined ? '' : `"id":${typeof id === 'string' ? JSON.stringify(id) : id},`;
+  return `{"type":"heartbeat",${idText}"session":${viewText(record, at)},"state":"engaged"}`;
 }
 
 /** The frame for a new visitor's first words. @param record the last one known */

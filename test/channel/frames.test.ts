@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heartbeatAnswer } from '../../src/channel/heartbeat-answer.ts';
+import { heartbeatAnswer } from '../../src/channel/answers.ts';
 import { clientFrame } from '../../src/protocol/frames.ts';
 import { readFrame } from '../../src/channel/read-frame.ts';
 import { viewOf } from '../../src/voice/records.ts';
