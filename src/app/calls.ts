@@ -42,39 +42,32 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
 function openHeld(core: Core, provider: EndingProvider, { sessions, usage, serverTools }: CallsNeighbours): VoiceCalls {
   const { config, stores, live, metrics, others, installationKey, clock, events, journal, onError } = core;
   const { calls, voice, upstream } = config;
-  const held = new VoiceCalls(
-    {
-      limits: {
-        graceSec: calls.graceSec,
-        unheardSec: calls.unheardSec,
-        returnSec: provider.capabilities.returnSec,
-      },
-      voiceLimits: voice,
-      createTimeoutMs: upstream.timeoutMs,
-      readyMs: calls.sidebandReadyMs,
-      perSession: calls.perSession,
-      maxOpenResponses: calls.maxOpenResponses,
-    },
-    {
-      lease: core.lease,
-      provider,
-      others,
-      installationKey,
-      recaps: new SealedRecaps({ store: live.recaps, installationKey, clock, keepMs: voice.maxMinutes * MINUTE_MS }),
-      store: stores.calls,
-      nodes: stores.liveNodes,
-      setups: stores.sessionSetups,
-      sessions,
-      metering: usage.metering,
-      budgets: usage.budgets,
-      serverTools,
-      bus: live.bus,
-      clock,
-      events,
-      trace: journal.trace,
-      onError,
-    },
-  );
+  const { graceSec, unheardSec, sidebandReadyMs: readyMs, perSession, maxOpenResponses } = calls;
+  const held = new VoiceCalls({
+    limits: { graceSec, unheardSec, returnSec: provider.capabilities.returnSec },
+    voiceLimits: voice,
+    createTimeoutMs: upstream.timeoutMs,
+    readyMs,
+    perSession,
+    maxOpenResponses,
+    lease: core.lease,
+    provider,
+    others,
+    installationKey,
+    recaps: new SealedRecaps({ store: live.recaps, installationKey, clock, keepMs: voice.maxMinutes * MINUTE_MS }),
+    store: stores.calls,
+    nodes: stores.liveNodes,
+    setups: stores.sessionSetups,
+    sessions,
+    metering: usage.metering,
+    budgets: usage.budgets,
+    serverTools,
+    bus: live.bus,
+    clock,
+    events,
+    trace: journal.trace,
+    onError,
+  });
   metrics.observe('switchboard_calls_held', 'Calls at the provider that this process holds', () => held.held);
   metrics.observe(
     'switchboard_calls_foreign',

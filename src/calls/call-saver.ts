@@ -1,11 +1,11 @@
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { HeldCallDeps } from './held-call-deps.ts';
+import type { HeldCallDeps } from './call-parts.ts';
 
 interface CallSaverDeps extends Pick<
   HeldCallDeps,
-  'host' | 'hangUps' | 'metering' | 'running' | 'events' | 'clock' | 'mayHear'
+  'host' | 'hangUps' | 'metering' | 'running' | 'events' | 'clock' | 'lease'
 > {
   readonly call: () => Pick<HeldCallContext, 'record' | 'fence'>;
   /** Id of the request that opens the call, while that is under way. */
@@ -49,11 +49,11 @@ export class CallSaver {
   }
 
   async #saveStep({ event, isCountedFirst }: Extract<HeldCallCommand, { type: 'save' }>): Promise<void> {
-    const { metering, call, send, events, clock, mayHear } = this.#deps;
+    const { metering, call, send, events, clock, lease } = this.#deps;
     try {
       if (isCountedFirst) await metering.flushCall(call().record.id);
       await this.save(event);
-      send({ type: 'SAVED', at: clock.now(), mayHear: mayHear() });
+      send({ type: 'SAVED', at: clock.now(), mayHear: lease.mayHoldCalls });
     } catch (fault) {
       send({ type: 'SAVE_FAILED', at: clock.now(), isAway: fault instanceof Unavailable });
       events.faulted(fault, undefined, 'calls');

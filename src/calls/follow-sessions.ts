@@ -1,9 +1,8 @@
 import type { CloseRequest } from '../../machines/voice-call/types.ts';
 import { classify, longestEndMs } from '../../machines/voice-session/selectors.ts';
-import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
+import type { VoiceState } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import type { Budgets } from '../metering/contract.ts';
-import type { CallSessions } from './contract.ts';
+import type { CallParts } from './call-parts.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** How far ahead a session is told that its call is heard, and how much of that is left when it is told again. */
@@ -18,13 +17,14 @@ export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
   return state === 'ended' ? 'session_ended' : 'session_idle';
 }
 
-interface FollowDeps {
-  readonly limits: VoiceLimits;
-  readonly sessions: Pick<CallSessions, 'lookUp' | 'noteActivity'>;
-  /** A visitor in a call that the page opened itself is never idle: nobody hears that call, so silence proves nothing. */
-  readonly isOpenedByPages: boolean;
-  readonly budgets: Pick<Budgets, 'endsAtMs'>;
-  readonly noteHeard: (sessionId: string, at: number, untilMs: number) => void;
+/** Tells a session, in the background, until when its call is heard: if that is lost, the next look tells it again, or the mark lapses. */
+export function noteHeard(
+  sessionId: string,
+  at: number,
+  untilMs: number,
+  { running, sessions }: Pick<CallParts, 'running' | 'sessions'>,
+): void {
+  running.start((async () => sessions.noteHeard(sessionId, at, untilMs))());
 }
 
 /**
@@ -32,12 +32,11 @@ interface FollowDeps {
  * only a short while ahead, so that it lapses when this node dies. Where a session is about to end by its duration or its budget, its agent says
  * goodbye.
  */
-export async function followSessions(
-  calls: readonly HeldCall[],
-  at: number,
-  { limits, sessions, budgets, noteHeard, isOpenedByPages }: FollowDeps,
-): Promise<void> {
+export async function followSessions(calls: readonly HeldCall[], at: number, parts: CallParts): Promise<void> {
   if (calls.length === 0) return;
+  const { voiceLimits: limits, sessions, budgets } = parts;
+  // A visitor in a call that the page opened itself is never idle: nobody hears that call, so silence proves nothing.
+  const isOpenedByPages = parts.limits.returnSec !== undefined;
   const { records } = await sessions.lookUp([...new Set(calls.map(({ record }) => record.sessionId))]);
   const known = new Map(records.map((record) => [record.id, record]));
   await Promise.all(
@@ -54,7 +53,7 @@ export async function followSessions(
       const activeMs = Math.min(HEARD_LEFT_MS, (limits.maxIdleSec * SECOND_MS) / 3);
       const isThere = isOpenedByPages && call.record.state === 'open' && reason === undefined;
       if (isThere && at - session.lastActivityAtMs >= activeMs) await sessions.noteActivity(session.id, at);
-      if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);
+      if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS, parts);
     }),
   );
 }

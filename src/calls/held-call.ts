@@ -8,9 +8,9 @@ import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { CreatedCall, UpstreamEvent } from '../upstream/contract.ts';
 import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
+import type { HeldCallDeps } from './call-parts.ts';
 import { CallSaver } from './call-saver.ts';
 import { Conversation } from './conversation.ts';
-import type { HeldCallDeps } from './held-call-deps.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
 import type { HangUpListener } from './hang-ups.ts';
 import { HeldCallState } from './held-call-state.ts';
@@ -205,7 +205,7 @@ export class HeldCall implements HangUpListener {
   follow(): void {
     if (this.isReleased) return;
     const at = this.#now;
-    this.#send({ type: 'CLOCK', at, mayHear: this.#deps.mayHear() });
+    this.#send({ type: 'CLOCK', at, mayHear: this.#deps.lease.mayHoldCalls });
     this.pages.follow();
     if (mayHaveSpoken(this.#state.call, at)) for (const type of ['activity', 'words'] as const) this.hear({ type });
     if (this.record.state === 'open' && this.#state.states?.record === 'saved')

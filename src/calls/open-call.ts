@@ -1,16 +1,10 @@
 import { classify } from '../../machines/voice-session/selectors.ts';
-import type { VoiceLimits } from '../../machines/voice-session/types.ts';
-import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
-import type { Host } from '../actors/host.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { awaitedLater } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
-import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
-import type { Events } from '../telemetry/events.ts';
 import { PROVIDER_SPAN } from '../telemetry/traces/session-spans.ts';
 import {
   CallOver,
@@ -19,10 +13,10 @@ import {
   type BrokeredProvider,
   type CreatedCall,
 } from '../upstream/contract.ts';
+import type { CallHolder } from './call-holder.ts';
 import { termsOf } from './call-terms.ts';
-import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
-import type { ServerToolParts } from './tools/tool-runner-deps.ts';
 import { checkSdp } from './sdp.ts';
 
 /** Added to the provider's time limits before a call that is still being created is given up. */
@@ -30,26 +24,8 @@ const SPARE_MS = 5000;
 
 const gone = new UpstreamFault('timeout', 'the caller went away');
 
-export interface OpenCallDeps {
+interface OpenCallDeps extends CallHolder {
   readonly provider: BrokeredProvider;
-  /** Fingerprint of the account that the call is opened with. */
-  readonly fingerprint: string;
-  readonly store: CallStore;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly sessions: Pick<CallSessions, 'find' | 'end'>;
-  readonly serverTools: Pick<ServerToolParts, 'store'>;
-  readonly clock: Clock;
-  readonly events: Pick<Events, 'dependencyAway' | 'callAsked'>;
-  /** The name of this node. */
-  readonly node: string;
-  readonly voiceLimits: VoiceLimits;
-  /** Milliseconds for the provider to answer an offer. */
-  readonly createTimeoutMs: number;
-  readonly readyMs: number;
-  /** Calls that one session may open. */
-  readonly perSession: number;
-  /** Makes this node hold the call from now on. */
-  readonly hold: (record: CallRecord, setup: SessionSetup) => HeldCall;
 }
 
 /**
@@ -97,13 +73,13 @@ async function insert(
   { session, setup, requestId }: OpenCallRequest,
   deps: OpenCallDeps,
 ): Promise<CallRecord | Refusal> {
-  const { store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
+  const { store, host, clock, lease, createTimeoutMs, readyMs, perSession } = deps;
   const at = clock.now();
   const record = host.open({
     type: 'CREATE',
     at,
     terms: termsOf(`call_${randomId()}`, session, setup, deps),
-    node,
+    node: lease.node,
     giveUpAtMs: at + createTimeoutMs + readyMs + SPARE_MS,
     requestId,
   });

@@ -1,35 +1,14 @@
-import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { longestEndMs } from '../../machines/voice-session/selectors.ts';
-import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Host } from '../actors/host.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
-import type { EndingProvider } from '../upstream/contract.ts';
 import type { RoomEvent } from '../upstream/room-contract.ts';
+import type { CallHolder } from './call-holder.ts';
 import { termsOf } from './call-terms.ts';
-import type { CallSessions } from './contract.ts';
-import type { HeldCall } from './held-call.ts';
 
 /** How long the provider may take to delete a room that was opened again. */
 const DELETE_MS = 2000;
-
-export interface PageCallsDeps {
-  readonly provider: EndingProvider;
-  readonly fingerprint: string;
-  readonly store: Pick<CallStore, 'insert' | 'load'>;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly sessions: Pick<CallSessions, 'find' | 'end' | 'noteActivity'>;
-  readonly limits: CallLimits;
-  readonly voiceLimits: VoiceLimits;
-  readonly clock: Clock;
-  /** The name of this node. */
-  readonly node: string;
-  readonly renewLease: () => Promise<void>;
-  /** Makes this node hold the call from now on. */
-  readonly hold: (record: CallRecord, setup: SessionSetup) => HeldCall;
-}
 
 export interface AdoptRequest {
   readonly session: VoiceRecord;
@@ -45,19 +24,19 @@ export interface AdoptRequest {
  * 5.17).
  */
 export class PageCalls {
-  readonly #deps: PageCallsDeps;
+  readonly #calls: CallHolder;
 
-  constructor(deps: PageCallsDeps) {
-    this.#deps = deps;
+  constructor(calls: CallHolder) {
+    this.#calls = calls;
   }
 
   /** Holds a session's call before its page can open it. @throws Unavailable when the database is away: then the token must not be handed out */
   async adopt({ session, setup, callId: id, requestId }: AdoptRequest): Promise<void> {
-    const { store, host, voiceLimits, clock, node, renewLease, hold } = this.#deps;
+    const { store, host, voiceLimits, clock, lease, renewLease, hold } = this.#calls;
     await renewLease();
-    const terms = termsOf(id, session, setup, this.#deps);
+    const terms = termsOf(id, session, setup, this.#calls);
     const giveUpAtMs = longestEndMs(session, voiceLimits) + MINUTE_MS;
-    const record = host.open({ type: 'CREATE', at: clock.now(), terms, node, giveUpAtMs, requestId });
+    const record = host.open({ type: 'CREATE', at: clock.now(), terms, node: lease.node, giveUpAtMs, requestId });
     const inserted = await store.insert(record, 1);
     if (inserted !== 'inserted') throw new Error(`the call of a new session was not its first one (${inserted})`);
     await hold(record, setup).created({ providerCallId: id, answerSdp: '' });
@@ -70,7 +49,7 @@ export class PageCalls {
    */
   async hear({ type, room, identity }: RoomEvent): Promise<void> {
     if (type === 'other') return;
-    const { store, sessions, provider, clock } = this.#deps;
+    const { store, sessions, provider, clock } = this.#calls;
     const call = await store.load(room);
     if (call === undefined || call.provider !== provider.name) return;
     const session = await sessions.find(call.sessionId);
@@ -82,7 +61,7 @@ export class PageCalls {
   }
 
   async #opened({ id, sessionId, state }: CallRecord, isJoined: boolean): Promise<void> {
-    const { host, sessions, provider, clock } = this.#deps;
+    const { host, sessions, provider, clock } = this.#calls;
     const at = clock.now();
     // The room was opened again after its end, with a token that had not expired yet.
     if (state === 'closed') return void (await provider.hangUp(id, AbortSignal.timeout(DELETE_MS)));

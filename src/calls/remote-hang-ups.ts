@@ -1,32 +1,14 @@
 import { nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
-import type { CallEvent, CallFact, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
-import type { Host } from '../actors/host.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { Metering } from '../metering/contract.ts';
-import type { SessionSetups } from '../stores/session-setups/contract.ts';
-import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
-import type { Accounts } from './accounts.ts';
-import type { HangUps } from './hang-ups.ts';
+import type { CallParts } from './call-parts.ts';
 import { meteredCall } from './metered-call.ts';
 
 /** An owner that lives first cuts off what is being said, and hears its usage: this node waits that long before it asks. */
 const HEAD_START_MS = 500;
 const MAX_CONCURRENT = 50;
-
-export interface RemoteHangUpsDeps {
-  readonly store: Pick<CallStore, 'load' | 'ofSession'>;
-  readonly setups: Pick<SessionSetups, 'find'>;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly accounts: Accounts;
-  readonly hangUps: HangUps;
-  readonly metering: Pick<Metering, 'hear'>;
-  readonly clock: Clock;
-  /** The name of this node. */
-  readonly node: string;
-}
 
 /**
  * Calls of other nodes whose end this node saved. Their owner may be dead, which nobody knows before its lease lapses, so this node asks for the
@@ -34,13 +16,13 @@ export interface RemoteHangUpsDeps {
  * heard and did not count, and a node that takes the call over marks that as a gap.
  */
 export class RemoteHangUps {
-  readonly #deps: RemoteHangUpsDeps;
+  readonly #parts: CallParts;
   /** Sessions that ended here while the database was away: their calls are still to be closed. */
   readonly #ended = new Map<string, CloseRequest>();
   readonly #lookAtMs = new Map<string, number>();
 
-  constructor(deps: RemoteHangUpsDeps) {
-    this.#deps = deps;
+  constructor(parts: CallParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -48,11 +30,12 @@ export class RemoteHangUps {
    * @throws Unavailable
    */
   async closeAll(sessionId: string, reason: CloseRequest): Promise<void> {
-    const { store, host, clock, node } = this.#deps;
+    const { store, host, clock, lease } = this.#parts;
     this.#ended.delete(sessionId);
     try {
       for (const { id, state, ownerNode } of await store.ofSession(sessionId))
-        if (state !== 'closed' && ownerNode !== node) await host.send(id, { type: 'CLOSE', at: clock.now(), reason });
+        if (state !== 'closed' && ownerNode !== lease.node)
+          await host.send(id, { type: 'CLOSE', at: clock.now(), reason });
     } catch (fault) {
       if (fault instanceof Unavailable) this.#ended.set(sessionId, reason);
       throw fault;
@@ -61,7 +44,7 @@ export class RemoteHangUps {
 
   /** This node saved that another node's call is to end. */
   note({ id, provider, fingerprint }: CallRecord): void {
-    const { accounts, clock } = this.#deps;
+    const { accounts, clock } = this.#parts;
     if (accounts.of({ provider, fingerprint }) !== undefined) this.#lookAtMs.set(id, clock.now() + HEAD_START_MS);
   }
 
@@ -71,15 +54,15 @@ export class RemoteHangUps {
     // The first one alone: it throws while the database is away, before the others are tried.
     if (first !== undefined) await this.closeAll(...first);
     await settleAll(others, ([sessionId, reason]) => this.closeAll(sessionId, reason), MAX_CONCURRENT);
-    const at = this.#deps.clock.now();
+    const at = this.#parts.clock.now();
     const due = [...this.#lookAtMs].filter(([, lookAtMs]) => lookAtMs <= at);
     await settleAll(due, ([id]) => this.#lookAt(id, at), MAX_CONCURRENT);
   }
 
   async #lookAt(id: string, at: number): Promise<void> {
-    const { store, node } = this.#deps;
+    const { store, lease } = this.#parts;
     const record = await store.load(id);
-    const isDone = record?.state !== 'closing' || record.ownerNode === node || record.hangup === 'unconfirmed';
+    const isDone = record?.state !== 'closing' || record.ownerNode === lease.node || record.hangup === 'unconfirmed';
     if (isDone) return void this.#lookAtMs.delete(id);
     this.#lookAtMs.set(id, Math.max(at, nextDeadline(record)) + HEAD_START_MS);
     const { providerCallId, nextTryAtMs } = record;
@@ -87,7 +70,7 @@ export class RemoteHangUps {
   }
 
   async #hangUp(call: CallRecord & { readonly providerCallId: string }): Promise<void> {
-    const { setups, hangUps, metering, host, clock } = this.#deps;
+    const { setups, hangUps, metering, host, clock } = this.#parts;
     const metered = meteredCall(call, await setups.find(call.sessionId));
     const listener = {
       // Only the owner can hear what is being said.

@@ -1,30 +1,14 @@
 import { effectOf, isSecondWordDue, nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
-import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
-import type { Host } from '../actors/host.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Metering } from '../metering/contract.ts';
-import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
-import type { CallSessions } from './contract.ts';
-import type { HangUpListener, HangUps } from './hang-ups.ts';
-import type { HeldCall } from './held-call.ts';
-
-interface RunDueCallDeps {
-  readonly store: Pick<CallStore, 'ofSession'>;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly sessions: Pick<CallSessions, 'end'>;
-  readonly hangUps: HangUps;
-  readonly metering: Pick<Metering, 'flushCall'>;
-  readonly clock: Clock;
-  /** The held call, where this node holds it. */
-  readonly heldOf: (callId: string) => (HangUpListener & Pick<HeldCall, 'settleUsage' | 'note' | 'isLeft'>) | undefined;
-}
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallHolder } from './call-holder.ts';
+import type { HangUpListener } from './hang-ups.ts';
 
 /**
  * Does what a call of this node is due for: ends its session, moves it by the clock, asks for its hang-up. Each is done before it is saved, so that
  * if this node dies in between, the next one does it again.
  * @throws Unavailable
  */
-export async function runDueCall(record: CallRecord, deps: RunDueCallDeps): Promise<void> {
+export async function runDueCall(record: CallRecord, deps: CallHolder): Promise<void> {
   const { host, clock } = deps;
   const at = clock.now();
   if (nextDeadline(record) > at) return;
@@ -37,7 +21,7 @@ export async function runDueCall(record: CallRecord, deps: RunDueCallDeps): Prom
 }
 
 /** Ends the session, unless the call was lost and another call of the session followed it. */
-async function endSession(record: CallRecord, at: number, { store, sessions }: RunDueCallDeps): Promise<void> {
+async function endSession(record: CallRecord, at: number, { store, sessions }: CallHolder): Promise<void> {
   const { id, sessionId, createdAtMs, closeReason } = record;
   if (closeReason !== null && effectOf(closeReason) === 'ends after grace') {
     const calls = await store.ofSession(sessionId);
@@ -51,14 +35,11 @@ async function endSession(record: CallRecord, at: number, { store, sessions }: R
 }
 
 /** Counts usage before the call is over: afterwards nobody marks what was not counted. */
-async function settleUsage(
-  id: string,
-  { metering, heldOf }: Pick<RunDueCallDeps, 'metering' | 'heldOf'>,
-): Promise<void> {
+async function settleUsage(id: string, { metering, heldOf }: CallHolder): Promise<void> {
   await (heldOf(id)?.settleUsage() ?? metering.flushCall(id));
 }
 
-function hangUp(call: CallRecord, at: number, deps: RunDueCallDeps): void {
+function hangUp(call: CallRecord, at: number, deps: CallHolder): void {
   const { host, hangUps, clock, heldOf } = deps;
   const { id, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;

@@ -1,13 +1,9 @@
-import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
-import type { Host } from '../actors/host.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
 import type { Orphan, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
-import type { Accounts } from './accounts.ts';
-import type { Events } from '../telemetry/events.ts';
+import { CALLS_LEASE_MS } from '../node/lease.ts';
+import type { CallHolder } from './call-holder.ts';
 import type { HeldCall } from './held-call.ts';
-import { CALLS_LEASE_MS, type NodeLease } from '../node/lease.ts';
 
 /** Most calls taken in one look; the others are left to other nodes, or to the next look. */
 const MAX_TAKEN = 1000;
@@ -22,18 +18,9 @@ export interface DoubtfulTake {
   readonly untilMs: number;
 }
 
-export interface TakeOverDeps {
-  readonly store: Pick<CallStore, 'orphans'>;
-  readonly accounts: Accounts;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly setups: Pick<SessionSetups, 'find'>;
-  readonly clock: Clock;
-  readonly events: Pick<Events, 'callTaken' | 'callForeign'>;
-  readonly lease: Pick<NodeLease, 'node' | 'mayOthersReturn'>;
+interface TakeOverDeps extends CallHolder {
   /** By call id. */
   readonly doubtful: Map<string, DoubtfulTake>;
-  /** @param uncountedSinceMs everything that the call used until then was counted */
-  readonly hold: (record: CallRecord, setup: SessionSetup | undefined, uncountedSinceMs: number) => void;
 }
 
 /** Takes over the calls of dead nodes; of several nodes that try, one gets each call. @throws Unavailable when the database is away */
@@ -82,7 +69,10 @@ async function take(orphan: Orphan, isOrphan: boolean, deps: TakeOverDeps): Prom
   const { record } = outcome;
   events.callTaken(record);
   if (isForeign && record.state !== 'closed') events.callForeign(record);
-  if (record.state !== 'closed') hold(record, setup, unheardSinceMs);
+  if (record.state === 'closed') return;
+  const call = hold(record, setup);
+  call.noteTaken(unheardSinceMs);
+  call.follow();
 }
 
 /**

@@ -1,7 +1,7 @@
 import { heldCallMachine } from '../../machines/held-call/machine.ts';
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
-import { createHost, type Host } from '../actors/host.ts';
+import { createHost } from '../actors/host.ts';
 import { Steps } from '../actors/steps.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { deadline } from '../kernel/deadline.ts';
@@ -10,11 +10,12 @@ import { upstreamRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { isBrokered } from '../upstream/contract.ts';
 import { Accounts } from './accounts.ts';
+import type { CallHolder } from './call-holder.ts';
+import type { VoiceCallsDeps } from './call-parts.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
-import { closeReasonFor, followSessions } from './follow-sessions.ts';
+import { closeReasonFor, followSessions, noteHeard } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
 import { cutOffUnlessTaken, handOverCalls, waitForTools } from './hand-over-calls.ts';
-import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
 import { openCall } from './open-call.ts';
@@ -22,7 +23,6 @@ import { PageCalls } from './page-calls.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
-import type { VoiceCallsDeps, VoiceCallsOptions } from './voice-calls-deps.ts';
 
 /** How often the sessions of held calls, and other nodes' orphans, are looked up. */
 const LOOK_MS = 1000;
@@ -33,13 +33,7 @@ const MAX_CONCURRENT = 50;
 /** The calls at the provider that this node holds: every change of a call goes through its actor here, and the provider is asked for every end. */
 export class VoiceCalls implements Calls {
   readonly node: string;
-  readonly #options: VoiceCallsOptions;
-  readonly #deps: VoiceCallsDeps;
-  readonly #accounts: Accounts;
-  readonly #running: BackgroundTasks;
-  readonly #hangUps: HangUps;
-  readonly #host: Host<CallRecord, CallEvent, CallFact>;
-  readonly #steps: HeldCallSteps = new Steps(heldCallMachine);
+  readonly #parts: CallHolder;
   readonly #held = new Map<string, HeldCall>();
   readonly #remote: RemoteHangUps;
   readonly #pages: PageRequests;
@@ -48,33 +42,36 @@ export class VoiceCalls implements Calls {
   #lookedAtMs = -Infinity;
   readonly runningResponses = (callId: string): number | undefined => this.#held.get(callId)?.runningResponses();
 
-  constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
-    const { lease, provider, store, bus, trace, onError, events } = deps;
+  constructor(deps: VoiceCallsDeps) {
+    const { lease, provider, others = [], installationKey, store, bus, trace, onError, events } = deps;
     this.node = lease.node;
-    this.#options = options;
-    this.#deps = deps;
-    this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
-    this.#running = new BackgroundTasks(onError);
-    this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError, events });
-    this.#host = createHost<CallRecord, CallEvent, CallFact>({
-      machine: createVoiceCallMachine(options.limits),
-      store,
-      stateOf: ({ state }) => state,
-      settled: (record, facts) => this.#settled(record, facts),
-      trace,
-    });
-    this.#remote = new RemoteHangUps({
+    const accounts = new Accounts(provider, others, installationKey);
+    const running = new BackgroundTasks(onError);
+    this.#parts = {
+      random: Math.random,
+      after: deadline,
       ...deps,
-      node: this.node,
-      host: this.#host,
-      accounts: this.#accounts,
-      hangUps: this.#hangUps,
-    });
+      accounts,
+      running,
+      hangUps: new HangUps({ accounts, running, onError, events }),
+      host: createHost<CallRecord, CallEvent, CallFact>({
+        machine: createVoiceCallMachine(deps.limits),
+        store,
+        stateOf: ({ state }) => state,
+        settled: (record, facts) => this.#settled(record, facts),
+        trace,
+      }),
+      steps: new Steps(heldCallMachine),
+      hold: (record, setup) => this.#hold(record, setup),
+      heldOf: (callId) => this.#held.get(callId),
+      renewLease: () => this.renewLease(),
+    };
+    this.#remote = new RemoteHangUps(this.#parts);
     this.#pages = new PageRequests(deps);
     this.#unsubscribe = bus.subscribe((message, isOwn) => {
       if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, closeReasonFor(message.state), isOwn);
       this.#pages.hear(message);
-      if (message.type === 'calls.orphaned') this.#running.start(this.#takeOrphans());
+      if (message.type === 'calls.orphaned') running.start(this.#takeOrphans());
     });
   }
 
@@ -93,47 +90,31 @@ export class VoiceCalls implements Calls {
   }
 
   async open(request: OpenCallRequest): Promise<OpenedCall | Refusal> {
-    const { provider } = this.#deps;
+    const { provider } = this.#parts;
     if (!isBrokered(provider)) return upstreamRefusal();
     await this.renewLease();
-    return openCall(request, {
-      ...this.#options,
-      ...this.#deps,
-      provider,
-      node: this.node,
-      fingerprint: this.#accounts.fingerprint,
-      host: this.#host,
-      hold: (record, setup) => this.#hold(record, setup),
-    });
+    return openCall(request, { ...this.#parts, provider });
   }
 
   /** The calls that pages open themselves, for a provider that has such calls. */
   get ofPages(): PageCalls {
-    return new PageCalls({
-      ...this.#options,
-      ...this.#deps,
-      node: this.node,
-      fingerprint: this.#accounts.fingerprint,
-      host: this.#host,
-      renewLease: () => this.renewLease(),
-      hold: (record, setup) => this.#hold(record, setup),
-    });
+    return new PageCalls(this.#parts);
   }
 
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
-    return this.#deps.store.ofSession(sessionId);
+    return this.#parts.store.ofSession(sessionId);
   }
 
   /** Renews this node's lease where that is due: call it every second. @throws Unavailable when the database is away */
   async renewLease(): Promise<void> {
     // A process that was suspended notices by its clock: it first lets go of calls that others may have taken.
     this.#dropIfLapsed();
-    await this.#deps.lease.renewForCalls(() => this.#deps.metering.flush());
+    await this.#parts.lease.renewForCalls(() => this.#parts.metering.flush());
   }
 
   /** Does what needs no database: lets go of calls that others may take, and ends calls that can be neither heard nor counted any more. */
   guard(): void {
-    const { metering, bus } = this.#deps;
+    const { metering, bus, lease, running, limits } = this.#parts;
     for (const [id, { isReleased, record, pages }] of this.#held) {
       if (!isReleased) continue;
       this.#held.delete(id);
@@ -141,43 +122,41 @@ export class VoiceCalls implements Calls {
       bus.followed?.remove(record.sessionId);
     }
     this.#dropIfLapsed();
-    if (this.#deps.lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
-      for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
+    if (lease.isUncountedTooLong(metering.waitingSinceMs, limits.unheardSec))
+      for (const call of this.#held.values()) running.start(call.close('unheard'));
   }
 
   /** Does what is due: call it several times a second. @throws Unavailable when the database is away */
   async tick(): Promise<void> {
     this.guard();
     for (const call of this.#held.values()) call.follow();
-    const at = this.#deps.clock.now();
+    const at = this.#parts.clock.now();
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
       this.#lookedAtMs = at;
-      const [limits, noteHeard] = [this.#options.voiceLimits, this.#noteHeard.bind(this)];
-      const isOpenedByPages = this.#options.limits.returnSec !== undefined;
-      await followSessions([...this.#held.values()], at, { ...this.#deps, limits, noteHeard, isOpenedByPages });
+      await followSessions([...this.#held.values()], at, this.#parts);
     }
     await this.#runDueCalls(at);
     await this.#remote.look();
     if (!isLookDue) return;
-    await reloadChangedCalls(this.#held.values(), this.#deps.store);
+    await reloadChangedCalls(this.#held.values(), this.#parts.store);
     await this.#takeOrphans();
   }
 
   /** Resolves when no background work is under way. */
   settled(): Promise<void> {
-    return this.#running.settled();
+    return this.#parts.running.settled();
   }
 
   /** Hands all calls to the other nodes. Never rejects. */
   async stop(): Promise<void> {
-    const { bus, metering, onError, after } = this.#deps;
+    const { bus, metering, running, onError } = this.#parts;
     const held = [...this.#held.values()];
     this.#unsubscribe();
-    await waitForTools(held, after);
-    await cutOffUnlessTaken(held, this.#deps).catch(onError);
-    await this.#running.settled();
-    await handOverCalls(held, this.#deps).catch(onError);
+    await waitForTools(held, this.#parts);
+    await cutOffUnlessTaken(held, this.#parts).catch(onError);
+    await running.settled();
+    await handOverCalls(held, this.#parts).catch(onError);
     for (const call of held) call.release();
     this.#held.clear();
     bus.publish({ type: 'calls.orphaned' });
@@ -186,24 +165,13 @@ export class VoiceCalls implements Calls {
   }
 
   #dropIfLapsed(): void {
-    if (!this.#deps.lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
+    if (!this.#parts.lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
-    const { random = Math.random, after = deadline } = this.#deps;
-    const call = new HeldCall(record, setup, {
-      ...this.#options,
-      ...this.#deps,
-      provider: this.#accounts.of(record),
-      host: this.#host,
-      steps: this.#steps,
-      hangUps: this.#hangUps,
-      mayHear: () => this.#deps.lease.mayHoldCalls,
-      running: this.#running,
-      random,
-      after,
-    });
-    if (!this.#held.has(record.id)) this.#deps.bus.followed?.add(record.sessionId);
+    const { accounts, bus } = this.#parts;
+    const call = new HeldCall(record, setup, { ...this.#parts, provider: accounts.of(record) });
+    if (!this.#held.has(record.id)) bus.followed?.add(record.sessionId);
     this.#held.set(record.id, call);
     this.#pages.add(record.sessionId, call.pages);
     call.pages.follow();
@@ -211,7 +179,7 @@ export class VoiceCalls implements Calls {
   }
 
   async #settled(record: CallRecord, facts: readonly CallFact[]): Promise<void> {
-    const { events } = this.#deps;
+    const { events, clock, running } = this.#parts;
     this.#held.get(record.id)?.note(record);
     for (const fact of facts) {
       if (fact.type === 'call.opened') {
@@ -222,61 +190,37 @@ export class VoiceCalls implements Calls {
         events.callClosed(record);
         if (record.openedAtMs === null) continue;
         this.#tell(record, 'over');
-        const at = this.#deps.clock.now();
-        this.#noteHeard(record.sessionId, at, at);
+        const at = clock.now();
+        noteHeard(record.sessionId, at, at, this.#parts);
       }
     }
     // What is due at once does not wait for the next look.
-    if (record.ownerNode === this.node) this.#running.start(this.#act(record));
+    if (record.ownerNode === this.node) running.start(runDueCall(record, this.#parts));
     else if (record.state === 'closing') this.#remote.note(record);
   }
 
   #tell({ id: callId, sessionId }: CallRecord, event: 'ready' | 'over'): void {
-    this.#deps.bus.publish({ type: 'call.told', sessionId, callId, event });
-  }
-
-  /** In the background: if it is lost, the next look tells the session again, or the mark lapses. */
-  #noteHeard(sessionId: string, at: number, untilMs: number): void {
-    this.#running.start((async () => this.#deps.sessions.noteHeard(sessionId, at, untilMs))());
-  }
-
-  #act(record: CallRecord): Promise<void> {
-    return runDueCall(record, {
-      ...this.#deps,
-      host: this.#host,
-      hangUps: this.#hangUps,
-      heldOf: (id) => this.#held.get(id),
-    });
+    this.#parts.bus.publish({ type: 'call.told', sessionId, callId, event });
   }
 
   async #runDueCalls(at: number): Promise<void> {
-    const due = await this.#deps.store.due(this.node, at, MAX_DUE);
+    const due = await this.#parts.store.due(this.node, at, MAX_DUE);
     for (const record of due) this.#held.get(record.id)?.note(record);
-    await settleAll(due, (record) => this.#act(record), MAX_CONCURRENT);
+    await settleAll(due, (record) => runDueCall(record, this.#parts), MAX_CONCURRENT);
   }
 
   async #takeOrphans(): Promise<void> {
-    if (!this.#deps.lease.mayHoldCalls) return;
-    await takeOrphans({
-      ...this.#deps,
-      accounts: this.#accounts,
-      doubtful: this.#doubtful,
-      host: this.#host,
-      hold: (record, setup, uncountedSinceMs) => {
-        const call = this.#hold(record, setup);
-        call.noteTaken(uncountedSinceMs);
-        call.follow();
-      },
-    });
+    if (this.#parts.lease.mayHoldCalls) await takeOrphans({ ...this.#parts, doubtful: this.#doubtful });
   }
 
   #sessionMoved(sessionId: string, reason: ReturnType<typeof closeReasonFor>, isOwn: boolean): void {
     if (reason === undefined) return;
-    if (reason === 'session_ended') this.#running.start(this.#deps.recaps.forget(sessionId));
+    const { running, recaps } = this.#parts;
+    if (reason === 'session_ended') running.start(recaps.forget(sessionId));
     const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
-    for (const call of calls) this.#running.start(call.close(reason));
+    for (const call of calls) running.start(call.close(reason));
     // A session has one current call; those that are closing already are former ones.
     const isPresentHeld = calls.some(({ record }) => record.closeReason === null);
-    if (isOwn && !isPresentHeld) this.#running.start(this.#remote.closeAll(sessionId, reason));
+    if (isOwn && !isPresentHeld) running.start(this.#remote.closeAll(sessionId, reason));
   }
 }

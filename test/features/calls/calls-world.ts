@@ -198,83 +198,79 @@ export class CallsWorld {
     });
     const events = createEvents(log, this.metrics);
     const onError = (error: unknown): unknown => this.faults.push(error);
-    const node: VoiceCalls = new VoiceCalls(
-      {
-        limits: { graceSec: 30, unheardSec: this.unheardSec },
-        voiceLimits: { maxMinutes: 60, maxIdleSec: this.maxIdleSec, staleGraceSec: 7200, staleReapSec: 60 },
-        createTimeoutMs: 8000,
-        readyMs: 3000,
-        perSession: 3,
-        maxOpenResponses: 2,
-      },
-      {
-        lease,
-        provider,
+    const node: VoiceCalls = new VoiceCalls({
+      limits: { graceSec: 30, unheardSec: this.unheardSec },
+      voiceLimits: { maxMinutes: 60, maxIdleSec: this.maxIdleSec, staleGraceSec: 7200, staleReapSec: 60 },
+      createTimeoutMs: 8000,
+      readyMs: 3000,
+      perSession: 3,
+      maxOpenResponses: 2,
+      lease,
+      provider,
+      installationKey: Buffer.alloc(32),
+      recaps: new SealedRecaps({
+        store: this.recaps,
         installationKey: Buffer.alloc(32),
-        recaps: new SealedRecaps({
-          store: this.recaps,
-          installationKey: Buffer.alloc(32),
-          clock: this.clock,
-          keepMs: 3_600_000,
-        }),
-        others,
-        store: {
-          ...this.stores.calls,
-          save: async (record, version) => {
-            await this.beforeSave(record);
-            const isSaved = await this.stores.calls.save(record, version);
-            this.afterSave(record);
-            return isSaved;
-          },
-        },
-        nodes: this.stores.liveNodes,
-        setups: {
-          find: (id) =>
-            this.areSetupsAway
-              ? Promise.reject(new Unavailable('database', 'away'))
-              : Promise.resolve(this.setups.get(id)),
-        },
-        sessions: {
-          find: (id) => this.sessions.get(id),
-          lookUp: (ids) =>
-            Promise.resolve({
-              records: ids.flatMap((id) => this.sessions.get(id) ?? []),
-              isWhole: true,
-            }),
-          noteActivity: (id, at) => this.#noteActivity(id, at),
-          noteHeard: (id, _at, heardUntilMs) => this.#change(id, { heardUntilMs }),
-          noteSpoke: (id, at) => {
-            this.spoken.push(at);
-            this.#change(id, { wordsDueAtMs: 0 });
-          },
-          end: (id, reason) => this.endSession(id, reason),
-        },
-        metering: this.metering,
-        budgets: this.budgets,
-        bus: {
-          publish: (message) => this.bus.publish(message),
-          // A dead node hears nothing.
-          subscribe: (listen) =>
-            this.bus.subscribe((message, isOwn) => {
-              if (this.nodes.has(node)) listen(message, isOwn);
-            }),
-        },
-        serverTools: {
-          sender: new ToolSender({ ...this.#outside(), clock: this.clock, events, onError }),
-          store: this.stores.toolCalls,
-          perSession: () => this.toolsPerSession,
-        },
         clock: this.clock,
-        events,
-        onError,
-        pause: (ms) => {
-          this.paused.push(ms);
-          return Promise.resolve();
+        keepMs: 3_600_000,
+      }),
+      others,
+      store: {
+        ...this.stores.calls,
+        save: async (record, version) => {
+          await this.beforeSave(record);
+          const isSaved = await this.stores.calls.save(record, version);
+          this.afterSave(record);
+          return isSaved;
         },
-        random: () => 0,
-        after: this.timers.after,
       },
-    );
+      nodes: this.stores.liveNodes,
+      setups: {
+        find: (id) =>
+          this.areSetupsAway
+            ? Promise.reject(new Unavailable('database', 'away'))
+            : Promise.resolve(this.setups.get(id)),
+      },
+      sessions: {
+        find: (id) => this.sessions.get(id),
+        lookUp: (ids) =>
+          Promise.resolve({
+            records: ids.flatMap((id) => this.sessions.get(id) ?? []),
+            isWhole: true,
+          }),
+        noteActivity: (id, at) => this.#noteActivity(id, at),
+        noteHeard: (id, _at, heardUntilMs) => this.#change(id, { heardUntilMs }),
+        noteSpoke: (id, at) => {
+          this.spoken.push(at);
+          this.#change(id, { wordsDueAtMs: 0 });
+        },
+        end: (id, reason) => this.endSession(id, reason),
+      },
+      metering: this.metering,
+      budgets: this.budgets,
+      bus: {
+        publish: (message) => this.bus.publish(message),
+        // A dead node hears nothing.
+        subscribe: (listen) =>
+          this.bus.subscribe((message, isOwn) => {
+            if (this.nodes.has(node)) listen(message, isOwn);
+          }),
+      },
+      serverTools: {
+        sender: new ToolSender({ ...this.#outside(), clock: this.clock, events, onError }),
+        store: this.stores.toolCalls,
+        perSession: () => this.toolsPerSession,
+      },
+      clock: this.clock,
+      events,
+      onError,
+      pause: (ms) => {
+        this.paused.push(ms);
+        return Promise.resolve();
+      },
+      random: () => 0,
+      after: this.timers.after,
+    });
     await node.renewLease();
     this.nodes.add(node);
     return node;
