@@ -121,19 +121,8 @@ function setupOf(
   { input, config, minted, opening: { sessionId, atMs }, trace: measured }: SecretIssued,
   contexts: CreateDeps['contexts'],
 ): SessionSetup | undefined {
-  const {
-    callMode,
-    model,
-    voice,
-    tools,
-    behaviour,
-    dataChannel,
-    forbidsOverrides,
-    price,
-    metadata,
-    agentVersion,
-    instructions = null,
-  } = config;
+  const { agentId: _agentId, agentName: _agentName, instructions = null, ...terms } = config;
+  const { callMode, metadata, tools } = terms;
   const trace = measured?.kept(sessionId) ?? null;
   if (callMode === 'direct' && metadata === null && minted.callId === undefined && trace === null) return undefined;
   const { context } = input.body;
@@ -142,19 +131,7 @@ function setupOf(
   const sealedContext = isAsked
     ? (contexts?.seal(JSON.stringify(context), sessionId).toString('base64') ?? null)
     : null;
-  const terms = {
-    callMode,
-    model,
-    voice,
-    tools,
-    behaviour,
-    dataChannel,
-    forbidsOverrides,
-    price,
-    metadata,
-    instructions,
-  };
-  return { sessionId, ...terms, agentVersion, sealedContext, trace, createdAtMs: atMs };
+  return { sessionId, ...terms, instructions, sealedContext, trace, createdAtMs: atMs };
 }
 
 /** Holds the call that the secret opens, before anybody has the secret. The session's end also ends that call, even where the create is refused. */
