@@ -41,30 +41,18 @@ function accountsOf(
   day: string,
   ofBudgets: readonly { readonly account: string; readonly ceilings: Ceilings }[],
 ): HeldAccount[] {
-  const own = { account: subject, day, ceilings: ceilingsOf(limits) };
-  const others = boundedDays(shared).map(({ account, totals }) => ({
-    account,
-    day,
-    ceilings: ceilingsOf(totalCeilings(totals)),
-  }));
+  const own = { account: subject, ceilings: limits };
+  const others = boundedDays(shared).map(({ account, totals }) => ({ account, ceilings: totalCeilings(totals) }));
   const found = new Map<string, HeldAccount>();
-  for (const one of [
-    own,
-    ...others,
-    ...ofBudgets.map(({ account, ceilings }) => ({ account, day, ceilings: ceilingsOf(ceilings) })),
-  ]) {
-    const known = found.get(one.account)?.ceilings ?? one.ceilings;
-    const ceilings = {
-      tokens: Math.min(known.tokens, one.ceilings.tokens),
-      microDollars: Math.min(known.microDollars, one.ceilings.microDollars),
+  for (const { account, ceilings } of [own, ...others, ...ofBudgets]) {
+    const { tokens = Infinity, microDollars = Infinity } = found.get(account)?.ceilings ?? {};
+    const lowest = {
+      tokens: Math.min(tokens, ceilings.dailyTokens),
+      microDollars: Math.min(microDollars, ceilings.dailyMicroDollars),
     };
-    found.set(one.account, { ...one, ceilings });
+    found.set(account, { account, day, ceilings: lowest });
   }
   return [...found.values()];
-}
-
-function ceilingsOf({ dailyTokens, dailyMicroDollars }: Ceilings): HeldAccount['ceilings'] {
-  return { tokens: dailyTokens, microDollars: dailyMicroDollars };
 }
 
 function nothingLeft(): Refusal {
