@@ -9,8 +9,6 @@ export interface HttpDetectorOptions {
   readonly token?: string | undefined;
   /** Milliseconds for a verdict; default 1000. */
   readonly timeoutMs?: number | undefined;
-  /** Judges when the service is away; default the heuristic. */
-  readonly fallback?: { assess(evidence: Evidence): Verdict } | undefined;
 }
 
 const verdictReply = z.object({
@@ -27,13 +25,12 @@ const MAX_REPLY_BYTES = 16 * 1024;
 /**
  * Asks a verdict service: `POST url` with `{requestId, ip, method, path, headers}`, answered by
  * `{isBot, isVerifiedBot, confidence, reason?}`. When the service is away, slow or not understood, callers are neither blocked nor admitted
- * blindly: the fallback decides, and the verdict says that it is degraded.
+ * blindly: the heuristic decides, and the verdict says that it is degraded.
  */
 export class HttpDetector implements BotDetector {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
-  readonly #fallback: { assess(evidence: Evidence): Verdict };
 
   /** @throws Error when the token could not be sent as a header */
   constructor(options: HttpDetectorOptions) {
@@ -43,13 +40,12 @@ export class HttpDetector implements BotDetector {
     this.#url = new URL(options.url);
     this.#headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
     this.#timeoutMs = options.timeoutMs ?? 1_000;
-    this.#fallback = options.fallback ?? heuristicDetector;
   }
 
   async assess(evidence: Evidence): Promise<Verdict> {
     const answer = await this.#ask(evidence);
     if (typeof answer !== 'string') return answer;
-    const stoodIn = this.#fallback.assess(evidence);
+    const stoodIn = heuristicDetector.assess(evidence);
     const reason = stoodIn.reason === undefined ? answer : `${answer}; ${stoodIn.reason}`;
     return { ...stoodIn, degraded: true, reason };
   }
