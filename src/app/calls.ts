@@ -1,5 +1,4 @@
-import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
-import { NoCalls } from '../calls/no-calls.ts';
+import type { CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
@@ -7,6 +6,7 @@ import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
 import { BusWhispers } from '../calls/whispers.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { endsCalls, type EndingProvider } from '../upstream/contract.ts';
 import { createCallModes } from './call-mode.ts';
 import type { Core } from './core.ts';
@@ -24,11 +24,12 @@ export type OpenCalls = ReturnType<typeof openCalls>;
 export function openCalls(core: Core, neighbours: CallsNeighbours) {
   const { config, stores, provider } = core;
   const held = endsCalls(provider) ? openHeld(core, provider, neighbours) : undefined;
-  const calls: Calls = held ?? new NoCalls(stores.calls);
   return {
-    open: (request: OpenCallRequest) => calls.open(request),
-    ofSession: (sessionId: string) => calls.ofSession(sessionId),
-    runningResponses: (callId: string) => calls.runningResponses(callId),
+    // A ticket from before the provider was changed opens nothing.
+    open: async (request: OpenCallRequest) =>
+      held?.open(request) ?? new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.'),
+    ofSession: (sessionId: string) => stores.calls.ofSession(sessionId),
+    runningResponses: (callId: string) => held?.runningResponses(callId),
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),

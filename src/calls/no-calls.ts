@@ -2,31 +2,7 @@ import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost } from '../actors/host.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import { Refusal } from '../protocol/refusal.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
-import type { Calls } from './contract.ts';
-
-/** For a provider whose calls are not brokered: there are none. A ticket from before the provider was changed opens nothing. */
-export class NoCalls implements Calls {
-  readonly #store: Pick<VoiceCalls, 'ofSession'>;
-
-  constructor(store: Pick<VoiceCalls, 'ofSession'>) {
-    this.#store = store;
-  }
-
-  open(): Promise<Refusal> {
-    return Promise.resolve(new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.'));
-  }
-
-  /** Calls from before the provider was changed. */
-  ofSession(sessionId: string): Promise<readonly CallRecord[]> {
-    return this.#store.ofSession(sessionId);
-  }
-
-  runningResponses(): undefined {
-    return undefined;
-  }
-}
 
 const MAX_CLOSED = 1000;
 const MAX_CONCURRENT = 50;
