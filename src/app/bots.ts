@@ -2,7 +2,7 @@ import { createAltcha } from '../bots/altcha.ts';
 import { createBinding } from '../bots/binding.ts';
 import type { ChallengeSettings } from '../bots/checker.ts';
 import { Challenges } from '../bots/challenges.ts';
-import type { BotDetector, ChallengedKey } from '../bots/contract.ts';
+import type { ChallengedKey } from '../bots/contract.ts';
 import { selectDetector } from '../bots/select.ts';
 import { Suspects } from '../bots/suspects.ts';
 import { createSiteverify } from '../bots/siteverify.ts';
@@ -17,12 +17,7 @@ import { readSecret } from '../secrets/secrets.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';
 
-export interface OpenBots {
-  readonly detector: BotDetector;
-  readonly suspects: Suspects;
-  /** Closes idle connections. */
-  close(): void;
-}
+export type OpenBots = ReturnType<typeof openBots>;
 
 /** How long a tenant's secret is cached: a changed one is in use within this time. */
 const SECRETS_MS = 30_000;
@@ -32,7 +27,7 @@ const MAX_SECRETS = 10_000;
  * Sets up who judges creates: as the settings say, unless the widget key says otherwise. Providers of challenges are reached through the
  * guarded way out, on connections of their own, so that tenants' servers that hang cannot use them up.
  */
-export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'sharedOf'>): OpenBots {
+export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'sharedOf'>) {
   const { config, stores, live, clock, installationKey, onError } = core;
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
   const binding = createBinding(installationKey);
@@ -53,7 +48,12 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
   });
   const readShare = createReadShare({ ...usage, stores });
   const suspects = new Suspects({ bus: live.bus, readShare, onError, isOn: settings.isOn });
-  return { detector, suspects, close: () => outbound.close() };
+  return {
+    detector,
+    suspects,
+    /** Closes idle connections. */
+    close: () => outbound.close(),
+  };
 }
 
 /** How callers of a key are challenged: as the key says, and for what it leaves open, as the installation says. */

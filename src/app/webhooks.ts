@@ -3,7 +3,6 @@ import { urlRuleOf } from '../kernel/server-url.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { webhookSecrets } from '../secrets/webhook-secrets.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
-import type { EndpointsDeps } from '../webhooks/endpoints.ts';
 import { createEndpointHost } from '../webhooks/host.ts';
 import { AlertMails } from '../webhooks/mails.ts';
 import type { Core } from './core.ts';
@@ -11,17 +10,10 @@ import type { Core } from './core.ts';
 /** E-mail addresses that are told of what concerns a tenant; null is the installation. */
 export type AdminsOf = (tenantId: string | null) => readonly string[];
 
-export interface OpenWebhooks {
-  /** What changes to endpoints depend on. */
-  readonly endpoints: EndpointsDeps;
-  readonly deliveries: Deliveries;
-  readonly mails: AlertMails;
-  /** Stops sending and closes its connections. */
-  close(): Promise<void>;
-}
+export type OpenWebhooks = ReturnType<typeof openWebhooks>;
 
 /** Webhooks of this node. They have their own outbound connections, so that servers that hang cannot slow down tools. */
-export function openWebhooks(core: Core, adminsOf: AdminsOf): OpenWebhooks {
+export function openWebhooks(core: Core, adminsOf: AdminsOf) {
   const { config, stores, secrets, journal, clock, events, publicUrl, onError } = core;
   const { webhooks } = stores;
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
@@ -49,9 +41,11 @@ export function openWebhooks(core: Core, adminsOf: AdminsOf): OpenWebhooks {
   });
   const urlRule = urlRuleOf(config.outbound);
   return {
+    /** What changes to endpoints depend on. */
     endpoints: { webhooks, host, secrets, outbound, urlRule, acts: journal.acts, clock },
     deliveries,
     mails,
+    /** Stops sending and closes its connections. */
     async close() {
       mails.stop();
       await deliveries.stop();
