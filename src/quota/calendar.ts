@@ -108,17 +108,10 @@ function daysAfter(day: string, days: number): string {
   return dayInUtc(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS);
 }
 
-/** Found by bisection between an instant that is before the day in every time zone, and one that is after it. */
+/** Found between an instant that is before the day in every time zone, and one that is after it. */
 function firstInstant(day: string, dayOf: (atMs: number) => string): number {
   const noon = Date.parse(`${day}T12:00:00Z`);
-  let before = noon - 48 * HOUR_MS;
-  let after = noon + 72 * HOUR_MS;
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (dayOf(middle) < day) before = middle;
-    else after = middle;
-  }
-  return after;
+  return bisect(noon - 48 * HOUR_MS, noon + 72 * HOUR_MS, (atMs) => dayOf(atMs) < day);
 }
 
 function dayInUtc(atMs: number): string {
@@ -131,15 +124,18 @@ function daysIn(timeZone: string): (atMs: number) => string {
   return (atMs) => format.format(atMs);
 }
 
-/** The first instant of the next calendar day, by bisection: a day has 23 to 25 hours where clocks change. */
+/** The first instant of the next calendar day: a day has 23 to 25 hours where clocks change. */
 function nextDayAt(atMs: number, dayOf: (atMs: number) => string): number {
   const today = dayOf(atMs);
-  let same = atMs;
-  let later = atMs + 26 * HOUR_MS;
-  while (later - same > 1) {
-    const middle = Math.floor((same + later) / 2);
-    if (dayOf(middle) === today) same = middle;
-    else later = middle;
+  return bisect(atMs, atMs + 26 * HOUR_MS, (at) => dayOf(at) === today);
+}
+
+/** The first instant after `before`, up to `after`, that is not before something any more. */
+function bisect(before: number, after: number, isBefore: (atMs: number) => boolean): number {
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (isBefore(middle)) before = middle;
+    else after = middle;
   }
-  return later;
+  return after;
 }
