@@ -11,8 +11,23 @@ import type {
 export interface EndingSoonDeps {
   readonly history: Pick<VoiceHistory, 'list' | 'silentSince' | 'wordsDueBefore'>;
   /** Rows of the history with the times of the live registry. */
-  present(rows: readonly HistoryRow[]): Promise<readonly HistoryRow[]>;
+  readonly present: (rows: readonly HistoryRow[]) => Promise<readonly HistoryRow[]>;
   readonly limits: VoiceLimits;
+}
+
+/** Sessions of one state that the clock ends by one rule. */
+interface Source {
+  readonly state: VoiceState;
+  /** From the time that its pages are sorted by to the deadline. */
+  readonly lastsMs: number;
+  /** Reads a page of the history. @param after where an earlier page ended, by the time that pages are sorted by */
+  readonly read: (after: Position | undefined) => Promise<HistoryPage>;
+  /** The time that its pages are sorted by. */
+  readonly sinceMs: (record: VoiceRecord) => number;
+  /** Whether the session, as it is now, ends by this rule. */
+  readonly isOwn: (record: VoiceRecord) => boolean;
+  /** Whether heartbeats decide, which the registry knows and the history may not. */
+  readonly isOfHeartbeats: boolean;
 }
 
 interface Candidate extends Position {
@@ -21,7 +36,7 @@ interface Candidate extends Position {
 }
 
 /** Candidates in the order of their deadlines, and the position where the list was cut off. */
-interface Source {
+interface Found {
   readonly candidates: readonly Candidate[];
   readonly end: Position | undefined;
 }
@@ -39,15 +54,11 @@ export async function endingSoon(
   limit: number,
   deps: EndingSoonDeps,
 ): Promise<HistoryPage> {
-  const sources = await Promise.all([
-    engaged(filter, untilMs, after, limit, deps),
-    stale(filter, untilMs, after, limit, deps),
-    unheard(filter, untilMs, after, limit, deps),
-  ]);
+  const sources = sourcesOf(filter, untilMs, limit + 1, deps).filter(({ state }) => !excludes(filter, state));
+  const found = await Promise.all(sources.map((source) => look(source, after, deps)));
   // Nothing is shown beyond the point where any source was cut off: that source may have more sessions in between.
-  const ends = sources.flatMap(({ end }) => end ?? []).toSorted(inOrder);
-  const [frontier] = ends;
-  const all = sources
+  const [frontier] = found.flatMap(({ end }) => end ?? []).toSorted(inOrder);
+  const all = found
     .flatMap(({ candidates }) => candidates)
     .filter((one) => frontier === undefined || inOrder(one, frontier) <= 0)
     .toSorted(inOrder);
@@ -62,53 +73,47 @@ export async function endingSoon(
   };
 }
 
-const NOTHING: Source = { candidates: [], end: undefined };
-
 /** Whether a filter excludes this state. A filter by end reason matches ended sessions only. */
 function excludes({ states, reasons }: HistoryFilter, state: VoiceState): boolean {
   return reasons !== undefined || (states !== undefined && !states.includes(state));
 }
 
-async function engaged(
+function sourcesOf(
   filter: HistoryFilter,
   untilMs: number,
-  after: Position | undefined,
-  limit: number,
-  deps: EndingSoonDeps,
-): Promise<Source> {
-  if (excludes(filter, 'engaged')) return NOTHING;
-  const lastsMs = deps.limits.maxMinutes * 60_000 + 1;
-  const toMs = Math.min(filter.toMs ?? Infinity, untilMs - lastsMs + 1);
-  const page = await deps.history.list(
-    { ...filter, states: ['engaged'], toMs },
-    after && { atMs: after.atMs - lastsMs, id: after.id },
-    limit + 1,
-    'startedAt',
-  );
-  // Whether a session goes idle before its duration ends depends on its last activity, which the registry knows.
-  const present = { ...page, rows: await deps.present(page.rows) };
-  const isOwn = ({ record }: HistoryRow): boolean => !endsUnheard(record, deps.limits);
-  return sourceOf(present, lastsMs, deps.limits, ({ record }) => record.startedAtMs, isOwn);
-}
-
-/** The session ends just after the last instant at which words count. */
-const UNHEARD_MS = 1;
-
-async function unheard(
-  filter: HistoryFilter,
-  untilMs: number,
-  after: Position | undefined,
-  limit: number,
-  deps: EndingSoonDeps,
-): Promise<Source> {
-  if (excludes(filter, 'engaged')) return NOTHING;
-  const position = after && { atMs: after.atMs - UNHEARD_MS, id: after.id };
-  const page = await deps.history.wordsDueBefore(filter, untilMs, position, limit + 1);
-  // The order comes from the history; the registry knows who has spoken meanwhile.
-  const present = { ...page, rows: await deps.present(page.rows) };
-  const dueAtMs = new Map(page.rows.map(({ record }) => [record.id, record.wordsDueAtMs]));
-  const isOwn = ({ record }: HistoryRow): boolean => endsUnheard(record, deps.limits);
-  return sourceOf(present, UNHEARD_MS, deps.limits, ({ record }) => dueAtMs.get(record.id) ?? 0, isOwn);
+  most: number,
+  { history, limits }: EndingSoonDeps,
+): readonly Source[] {
+  const durationMs = limits.maxMinutes * 60_000 + 1;
+  const staleMs = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000;
+  const startedBefore = { ...filter, toMs: Math.min(filter.toMs ?? Infinity, untilMs - durationMs + 1) };
+  return [
+    {
+      state: 'engaged',
+      lastsMs: durationMs,
+      read: (after) => history.list({ ...startedBefore, states: ['engaged'] }, after, most, 'startedAt'),
+      sinceMs: ({ startedAtMs }) => startedAtMs,
+      isOwn: (record) => !endsUnheard(record, limits),
+      isOfHeartbeats: true,
+    },
+    {
+      state: 'stale',
+      lastsMs: staleMs,
+      read: (after) => history.silentSince(filter, untilMs - staleMs + 1, after, most),
+      sinceMs: ({ lastActivityAtMs }) => lastActivityAtMs,
+      isOwn: () => true,
+      isOfHeartbeats: false,
+    },
+    {
+      state: 'engaged',
+      // The session ends just after the last instant at which words count.
+      lastsMs: 1,
+      read: (after) => history.wordsDueBefore(filter, untilMs, after, most),
+      sinceMs: ({ wordsDueAtMs }) => wordsDueAtMs,
+      isOwn: (record) => endsUnheard(record, limits),
+      isOfHeartbeats: true,
+    },
+  ];
 }
 
 /** Whether the session ends early because its new visitor has not spoken. */
@@ -116,39 +121,18 @@ function endsUnheard(record: VoiceRecord, limits: VoiceLimits): boolean {
   return durationEndMs(record, limits) < longestEndMs(record, limits);
 }
 
-async function stale(
-  filter: HistoryFilter,
-  untilMs: number,
+async function look(
+  { lastsMs, read, sinceMs, isOwn, isOfHeartbeats }: Source,
   after: Position | undefined,
-  limit: number,
-  deps: EndingSoonDeps,
-): Promise<Source> {
-  if (excludes(filter, 'stale')) return NOTHING;
-  const { staleGraceSec, staleReapSec } = deps.limits;
-  const lastsMs = (staleGraceSec + 1 + staleReapSec) * 1000;
-  const page = await deps.history.silentSince(
-    filter,
-    untilMs - lastsMs + 1,
-    after && { atMs: after.atMs - lastsMs, id: after.id },
-    limit + 1,
-  );
-  return sourceOf(page, lastsMs, deps.limits, ({ record }) => record.lastActivityAtMs);
-}
-
-/**
- * @param lastsMs from the time that the page is sorted by to the deadline
- * @param isOwn whether the session ends by the deadline that this source sorts by
- */
-function sourceOf(
-  { rows, next }: HistoryPage,
-  lastsMs: number,
-  limits: VoiceLimits,
-  sinceMs: (row: HistoryRow) => number,
-  isOwn: (row: HistoryRow) => boolean = () => true,
-): Source {
-  const candidates = rows.map((row) => {
-    const isEnding = isOwn(row) && nextMove(row.record, limits)?.to === 'ended';
-    return { atMs: sinceMs(row) + lastsMs, id: row.record.id, row, isEnding };
+  { present, limits }: EndingSoonDeps,
+): Promise<Found> {
+  const { rows, next } = await read(after && { atMs: after.atMs - lastsMs, id: after.id });
+  // The order comes from the history.
+  const deadlines = new Map(rows.map(({ record }) => [record.id, sinceMs(record) + lastsMs]));
+  const candidates = (isOfHeartbeats ? await present(rows) : rows).map((row) => {
+    const { record } = row;
+    const isEnding = isOwn(record) && nextMove(record, limits)?.to === 'ended';
+    return { atMs: deadlines.get(record.id) ?? 0, id: record.id, row, isEnding };
   });
   return { candidates, end: next && { atMs: next.atMs + lastsMs, id: next.id } };
 }
