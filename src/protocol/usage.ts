@@ -4,6 +4,12 @@ import { callRef, tenantNamed } from './fields.ts';
 import { sessionProof } from './session.ts';
 import { instant, inUnit, ok, text } from './values.ts';
 
+/**
+ * How long after its end a session's client may still report usage, in milliseconds: reports are late when a network is. What sums a session up waits
+ * as long, if nobody here hears its calls.
+ */
+export const LATE_REPORT_MS = 5 * 60_000;
+
 /** A user's totals for the day and their ceilings (docs/contract.md, section 5.8). */
 export const usage = z
   .object({

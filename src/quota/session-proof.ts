@@ -4,12 +4,10 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import type { Eventually } from '../kernel/eventually.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
+import { LATE_REPORT_MS } from '../protocol/usage.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { invalidWidgetKey } from '../tenants/directory.ts';
 import type { LimitsOf } from './ceilings.ts';
-
-/** How long after its end a session's client may still report: reports are late when a network is. */
-const MAX_LATE_MS = 5 * MINUTE_MS;
 
 /** Who a report is counted for, proved by the caller's credential. */
 export interface UsageSubject {
@@ -48,7 +46,7 @@ export async function subjectOfSession(
   if (isService) return who;
   if (keyId !== null && (await deps.tenants.isRevoked(tenantId, keyId)))
     return invalidWidgetKey({ tenantId, keyId, fact: 'the key is revoked' });
-  if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + MAX_LATE_MS)
+  if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + LATE_REPORT_MS)
     return endedRefusal(
       endReason,
       deps.sessions.limits.maxMinutes,

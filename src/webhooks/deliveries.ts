@@ -6,10 +6,11 @@ import type { Clock } from '../kernel/clock.ts';
 import { withTimeout } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
 import { signedHeaders } from '../kernel/webhook-signature.ts';
 import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
+import { LATE_REPORT_MS } from '../protocol/usage.ts';
 import type { ClaimedDelivery, ClaimedEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
 import { WEBHOOK_SPAN } from '../telemetry/traces/session-spans.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -24,8 +25,6 @@ const LEASE_MS = 30 * SECOND_MS;
 /** While there are no endpoints, how often to check whether there are any. */
 const QUIET_MS = 2 * SECOND_MS;
 const SETTLE_MS = SECOND_MS;
-/** How long after its end usage of a session may still be reported, if nobody here hears its calls. */
-const DIRECT_MS = 5 * MINUTE_MS;
 /** Requests to one endpoint at once. */
 const LANES = 2;
 /** Endpoints that are sent to at once, and failing ones among them that are probed. */
@@ -125,7 +124,7 @@ export class Deliveries {
     this.#settledAtMs = atMs;
     await this.#probe(atMs);
     for (let round = 0; round < SETTLE_ROUNDS; round += 1)
-      if ((await webhooks.settle(atMs, atMs - DIRECT_MS, SETTLED_AT_ONCE)) < SETTLED_AT_ONCE) return;
+      if ((await webhooks.settle(atMs, atMs - LATE_REPORT_MS, SETTLED_AT_ONCE)) < SETTLED_AT_ONCE) return;
   }
 
   /** Resolves when nothing is being sent. */

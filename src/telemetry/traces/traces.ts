@@ -1,7 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { deadline } from '../../kernel/deadline.ts';
 import { parseTraceParent } from '../../kernel/trace-context.ts';
-import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { LATE_REPORT_MS } from '../../protocol/usage.ts';
 import type { SessionTraces } from '../../stores/session-traces/contract.ts';
 import { CreateTrace } from './create-trace.ts';
 import { isSampled, type SamplerName } from './sampler.ts';
@@ -10,8 +11,6 @@ import type { SpanExporter } from './span-exporter.ts';
 
 /** How long after a session's end its spans are made: by then its webhooks are sent and its machines' events are saved. */
 const HEARD_MS = 10 * SECOND_MS;
-/** For a session whose calls nobody here hears: how long its client may report usage (`DIRECT_MS` of the webhooks). */
-const DIRECT_MS = 5 * MINUTE_MS;
 const AT_ONCE = 20;
 /** How long a stop waits for the collector. */
 const STOP_MS = 3 * SECOND_MS;
@@ -94,7 +93,7 @@ export class Traces {
   async #takeAll(): Promise<void> {
     const { store, take, exporter, clock } = this.#deps;
     const now = clock.now();
-    const due = { heardBeforeMs: now - HEARD_MS, directBeforeMs: now - DIRECT_MS };
+    const due = { heardBeforeMs: now - HEARD_MS, directBeforeMs: now - LATE_REPORT_MS };
     for (let room = Infinity; ;) {
       room = exporter?.room ?? Infinity;
       if (room < LEAST_ROOM) return;
