@@ -8,13 +8,8 @@ import { withoutDemo } from '../tenants/demo.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider } from '../upstream/select.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
-import {
-  requireBotSecrets,
-  requireToolServers,
-  requireVerifyUrl,
-  requireWebhookServers,
-} from './tenant-servers.ts';
-import { requireSupport } from './unsupported.ts';
+import { requireBotSecrets, requireToolServers, requireVerifyUrl, requireWebhookServers } from './tenant-servers.ts';
+import { requireSupport } from './tenant-warnings.ts';
 
 // Finds faults of the files that a configuration names, and of files and configuration together, without connecting to anything.
 

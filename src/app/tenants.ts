@@ -9,9 +9,7 @@ import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { createCallModes } from './call-mode.ts';
 import { rulesOfServed } from './file-faults.ts';
-import { findNewVisitorWarnings } from './new-visitor-warnings.ts';
-import { findToolWarnings } from './tool-warnings.ts';
-import { findUnsupported } from './unsupported.ts';
+import { findNewVisitorWarnings, findToolWarnings, findUnsupported } from './tenant-warnings.ts';
 import type { Core } from './core.ts';
 
 /** Keys that one start-up warning names at most. */
