@@ -1,4 +1,3 @@
-import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { ClockStep } from '../kernel/clock.ts';
 import { clip } from '../kernel/text.ts';
@@ -6,13 +5,9 @@ import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
 import { SecondBudget } from '../kernel/second-budget.ts';
 import type { Whose } from './activity.ts';
-import { botEvent } from './bot-event.ts';
+import { callEvents, type Within } from './call-events.ts';
 import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { meterEvents } from './meter-events.ts';
-import { traceEvents } from './trace-events.ts';
-import { toolEvents } from './tool-events.ts';
-import { webhookEvents } from './webhook-events.ts';
 
 /** A machine's state, plain or nested, as XState writes it. */
 type StateTold = string | { readonly [state: string]: StateTold | undefined };
@@ -31,6 +26,17 @@ interface RequestTold {
   readonly method: string;
 }
 
+interface VerdictNotice {
+  readonly provider: string;
+  readonly isBot: boolean;
+  readonly isVerifiedBot: boolean;
+  readonly confidence: number;
+  readonly degraded?: boolean | undefined;
+  readonly reason?: string | undefined;
+  /** The outcome of the challenge; undefined where none was due. */
+  readonly outcome?: 'due' | 'solved' | 'wrong' | 'away' | 'misconfigured' | undefined;
+}
+
 /**
  * One function per business event, which logs and counts it; no other code does. Secrets, codes, tokens and addresses are never logged.
  * What a stranger or an outage can repeat at will is always counted but logged within a budget; `leftOut` is the number of lines left out.
@@ -44,12 +50,12 @@ const MAX_ERROR_LENGTH = 300;
 export function createEvents(log: Log, metrics: Metrics, now: () => number = () => performance.now()) {
   // Writing is synchronous: a flood of lines would slow the process down more than the requests do. Metrics count what is not logged.
   const budget = new SecondBudget();
+  let isCollectorAway = false;
 
-  /** Writes a line of a kind that may come in floods, unless the budget is spent; the line says how many were left out before it. */
-  function within(kind: string, write: (about: { readonly leftOut?: number }) => void): void {
+  const within: Within = (kind, write) => {
     const leftOut = budget.spend(kind, now());
     if (leftOut !== undefined) write(leftOut === 0 ? {} : { leftOut });
-  }
+  };
 
   function dependencyAway(dependency: Dependency, error: unknown, requestId?: string, where?: string): void {
     metrics.faults.inc({ dependency });
@@ -79,11 +85,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   }
 
   return {
-    ...meterEvents(log, metrics, within),
-    ...toolEvents(log, metrics, within),
-    botJudged: botEvent(log, metrics, within, dependencyAway),
-    ...webhookEvents(log, metrics),
-    ...traceEvents(log, metrics),
+    ...callEvents(log, metrics, within),
     dependencyAway,
     // Undefined at other log levels, so that nothing is measured, compared or written for them.
     requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,
@@ -118,68 +120,20 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       });
     },
 
-    /** The page of a session got the answer to its offer. Neither ticket nor SDP is logged. */
-    callAnswered({ id, tenantId }: VoiceRecord, call: string, requestId: string): void {
-      log.info({ event: 'call.answered', session: refOf(id), call, tenantId, requestId });
-    },
-
-    callOpened(record: CallRecord): void {
-      const { provider, model, createdAtMs, openedAtMs } = record;
-      metrics.callsOpened.inc({ provider });
-      log.info({ event: 'call.opened', ...about(record), provider, model, setupMs: (openedAtMs ?? 0) - createdAtMs });
-    },
-
-    callClosed(record: CallRecord): void {
-      const { closeReason, hangup, hangupTries } = record;
-      metrics.callsClosed.inc({ reason: closeReason ?? 'lost' });
-      metrics.hangups.inc({ outcome: hangup });
-      const line = { event: 'call.closed', ...about(record), reason: closeReason, hangup, hangupTries };
-      // An operator should check whether the provider still bills it.
-      if (hangup === 'unconfirmed') log.warn(line);
-      else log.info(line);
-    },
-
-    /** A hang-up was confirmed. @param tookMs time since the call began to close */
-    hangupConfirmed(tookMs: number): void {
-      metrics.hangupSeconds.observe(tookMs / 1000);
-    },
-
-    /** This node took over a call from a dead node. */
-    callTaken(record: CallRecord): void {
-      metrics.callsTaken.inc();
-      log.info({ event: 'call.taken', ...about(record), state: record.state });
-    },
-
-    /** A call was taken over for which nobody here has the credential: it may continue, and be billed. */
-    callForeign(record: CallRecord): void {
-      const { provider, fingerprint } = record;
-      log.warn({ event: 'call.foreign', ...about(record), provider, fingerprint, state: record.state });
-    },
-
-    /** A provider was asked for a secret that opens a call. */
-    minted(provider: string, outcome: string, seconds: number): void {
-      metrics.mints.observe({ provider, outcome }, seconds);
-      metrics.activity.countMint(provider, outcome, seconds);
-    },
-
-    /** A provider was asked to open a call. */
-    callAsked(provider: string, outcome: string, seconds: number): void {
-      metrics.activity.countMint(provider, outcome, seconds);
-    },
-
-    /** A provider reported an error in a call that continues. @param code the provider's */
-    callTrouble(record: CallRecord, code: string): void {
-      metrics.callTrouble.inc({ provider: record.provider });
-      within('call trouble', (left) => log.info({ event: 'call.trouble', ...about(record), trouble: code, ...left }));
-    },
-
-    /** A provider reported impossible usage, which was dropped. */
-    callEventDropped(provider: string): void {
-      metrics.callEventsDropped.inc({ provider });
-    },
-
-    callRateLimit(provider: string, name: string, remaining: number): void {
-      metrics.callRateLimits.set({ provider, name }, remaining);
+    /** Logs and counts each verdict, and reports a challenge provider that is away or rejects the settings. */
+    botJudged(notice: VerdictNotice, requestId: string, whose: Whose): void {
+      const { provider, isBot, isVerifiedBot, confidence, degraded, reason, outcome: challenge } = notice;
+      const verdict = isBot ? (isVerifiedBot ? 'verified_bot' : 'bot') : 'human';
+      metrics.verdicts.inc({ provider, verdict });
+      if (challenge !== undefined) {
+        metrics.challenges.inc({ outcome: challenge });
+        metrics.activity.count('challenged', challenge, whose);
+      }
+      const judged = { provider, isBot, isVerifiedBot, confidence, degraded, reason, challenge };
+      log.info({ event: 'bot.judged', requestId, verdict, ...judged });
+      if (challenge === 'away') dependencyAway('bots', new Error(reason), requestId);
+      if (challenge === 'misconfigured')
+        within('bot provider', (about) => log.error({ event: 'bot.misconfigured', requestId, reason, ...about }));
     },
 
     refused(code: string, route: string, requestId: string | undefined, error: string, whose: Whose = {}): void {
@@ -242,15 +196,55 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       within(`login budget ${scope}`, (about) => log.warn({ event: 'login.budget_spent', scope, domain, ...about }));
     },
 
+    // Of webhooks neither addresses nor bodies are logged, of traces neither headers nor the content of spans.
+
+    /** A request to an endpoint is over. @param result `delivered`, or why not @param isDead it was the last try @param delayMs since the fact */
+    webhookSent(result: string, isDead: boolean, delayMs: number): void {
+      metrics.webhooksSent.inc({ result });
+      if (isDead) metrics.webhooksDead.inc();
+      if (result === 'delivered') metrics.webhookSeconds.observe(Math.max(0, delayMs) / 1000);
+    },
+
+    /** An alert was mailed, or could not be. */
+    alertMailed(result: 'sent' | 'failed' | 'dead' | 'deferred'): void {
+      metrics.alertsMailed.inc({ result });
+      if (result === 'dead') log.warn({ event: 'alert.unsent' });
+    },
+
+    /** An endpoint began to fail, recovered, or was disabled. @param fact of the machine webhook-endpoint */
+    webhookTurned(fact: string, endpoint: string, about: { readonly reason?: string }): void {
+      metrics.webhooksTurned.inc({ to: fact.replace('webhook.', '') });
+      log[fact === 'webhook.healthy' ? 'info' : 'warn']({ event: fact, endpoint, ...about });
+    },
+
+    /**
+     * The collector did not accept a batch of spans; logged once until it accepts one.
+     * @param why a system error code or a status, never the collector's text
+     */
+    collectorAway(why: string): void {
+      metrics.faults.inc({ dependency: 'collector' });
+      metrics.activity.noteAway('collector');
+      if (!isCollectorAway) log.warn({ event: 'collector.away', why });
+      isCollectorAway = true;
+    },
+
+    collectorAnswered(): void {
+      if (isCollectorAway) log.info({ event: 'collector.back' });
+      isCollectorAway = false;
+    },
+
+    spansSent(count: number): void {
+      metrics.spansSent.inc(count);
+    },
+
+    spansDropped(count: number): void {
+      metrics.spansDropped.inc(count);
+    },
+
     warned(message: string, about: Record<string, unknown> = {}): void {
       log.warn({ event: 'warning', ...about }, message);
     },
   };
-}
-
-/** The call and its session and tenant, without the provider's id of the call. */
-function about({ id, sessionId, tenantId }: CallRecord): object {
-  return { call: id, session: refOf(sessionId), tenantId };
 }
 
 function round(ms: number): number {
