@@ -30,6 +30,15 @@ export interface OpenCallRequest {
   readonly signal: AbortSignal;
 }
 
+/** A call that a page will open itself. */
+export interface AdoptRequest {
+  readonly session: VoiceRecord;
+  readonly setup: SessionSetup;
+  /** The call's ref, which is also its name at the provider. */
+  readonly callId: string;
+  readonly requestId: string;
+}
+
 export interface OpenedCall {
   readonly record: CallRecord;
   readonly answerSdp: string;

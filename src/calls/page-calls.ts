@@ -1,22 +1,13 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { longestEndMs } from '../../machines/voice-session/selectors.ts';
-import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
-import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { RoomEvent } from '../upstream/room-contract.ts';
 import type { CallHolder } from './call-holder.ts';
 import { termsOf } from './call-terms.ts';
+import type { AdoptRequest } from './contract.ts';
 
 /** How long the provider may take to delete a room that was opened again. */
 const DELETE_MS = 2000;
-
-export interface AdoptRequest {
-  readonly session: VoiceRecord;
-  readonly setup: SessionSetup;
-  /** The call's ref, which is also its name at the provider. */
-  readonly callId: string;
-  readonly requestId: string;
-}
 
 /**
  * Calls that pages open themselves, with a token that names the call: a LiveKit room. Switchboard does not hear them. They are held from the time the

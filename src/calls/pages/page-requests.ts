@@ -30,19 +30,16 @@ export class PageRequests {
     if (message.type === 'call.wanted') {
       const { sessionId, node, isOn, tools } = message;
       this.#bySession.get(sessionId)?.want(node, isOn, tools);
-    } else if (message.type === 'call.asked') this.#take(message);
-    else if (message.type === 'call.whisper') this.#whisper(message);
+    } else if (message.type === 'call.asked' || message.type === 'call.whisper') this.#take(message);
   }
 
-  #whisper({ sessionId, request, untilMs, text }: Extract<BusMessage, { type: 'call.whisper' }>): void {
+  #take(asked: Extract<BusMessage, { type: 'call.asked' | 'call.whisper' }>): void {
+    const { sessionId, request, untilMs } = asked;
     const pages = this.#bySession.get(sessionId);
     if (pages === undefined || this.#clock.now() >= untilMs) return;
-    this.#bus.publish({ type: 'call.whispered', request, isTold: pages.whisper(request, text) });
-  }
-
-  #take({ sessionId, request, untilMs, frame }: Extract<BusMessage, { type: 'call.asked' }>): void {
-    const pages = this.#bySession.get(sessionId);
-    if (pages === undefined || this.#clock.now() >= untilMs) return;
-    this.#bus.publish({ type: 'call.answered', sessionId, request, code: pages.actions.take(frame) ?? null });
+    if (asked.type === 'call.whisper')
+      this.#bus.publish({ type: 'call.whispered', request, isTold: pages.whisper(request, asked.text) });
+    else
+      this.#bus.publish({ type: 'call.answered', sessionId, request, code: pages.actions.take(asked.frame) ?? null });
   }
 }

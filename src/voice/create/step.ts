@@ -4,6 +4,7 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Login } from '../../auth/known-logins.ts';
 import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector, SuspectList } from '../../bots/contract.ts';
+import type { AdoptRequest } from '../../calls/contract.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { Disposables } from '../../kernel/disposables.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
@@ -68,16 +69,7 @@ export interface CreateDeps {
       giveBack(value: string, ticket: CallTicket, untilMs: number): Promise<void>;
     };
     /** Holds the calls that pages open themselves; undefined where only the pages learn their calls' names. */
-    readonly ofPages?: () =>
-      | {
-          adopt(request: {
-            readonly session: VoiceRecord;
-            readonly setup: SessionSetup;
-            readonly callId: string;
-            readonly requestId: string;
-          }): Promise<void>;
-        }
-      | undefined;
+    readonly ofPages?: () => { adopt(request: AdoptRequest): Promise<void> } | undefined;
     /** All calls that the session opened, including those that are over. */
     ofSession(sessionId: string): Promise<readonly unknown[]>;
   };
