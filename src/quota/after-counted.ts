@@ -4,6 +4,8 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { BudgetLimits } from './budgets/budgets.ts';
 import type { EndingSessions } from './budgets/ending.ts';
+import type { BudgetOwner } from './budgets/matching.ts';
+import type { CountedEntry } from './budgets/use.ts';
 import type { UsedUp } from './budgets/used-up.ts';
 import {
   exceeded,
@@ -15,26 +17,14 @@ import {
 } from './ceilings.ts';
 
 /** Who usage was counted for. */
-export interface UsageOwner {
-  readonly subject: string;
+export interface UsageOwner extends BudgetOwner {
   readonly caller: VoiceRecord['caller'];
-  readonly tenantId: string | null;
-  readonly keyId: string | null;
   /** The session that used it, if known. */
   readonly sessionId: string | null;
 }
 
 /** What the ledger says about an entry of today. */
-export interface CountedUsage extends SharedTotals {
-  /** The calendar day that it was counted on. */
-  readonly day: string;
-  readonly totals: UsageTotals;
-  /** What the entry added; null for a repeat. */
-  readonly added: UsageTotals | null;
-  readonly atMs: number;
-  /** Id of the request that reported it. */
-  readonly requestId?: string | undefined;
-}
+export interface CountedUsage extends CountedEntry, SharedTotals {}
 
 export interface AfterCountedDeps extends CallerCeilings {
   readonly sessions: Pick<EndingSessions, 'endSubject' | 'endKey' | 'endTenant'>;

@@ -7,16 +7,11 @@ import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import { LATE_REPORT_MS } from '../protocol/usage.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { invalidWidgetKey } from '../tenants/directory.ts';
+import type { UsageOwner } from './after-counted.ts';
 import type { LimitsOf } from './ceilings.ts';
 
 /** Who a report is counted for, proved by the caller's credential. */
-export interface UsageSubject {
-  readonly subject: string;
-  readonly caller: VoiceRecord['caller'];
-  readonly tenantId: string | null;
-  readonly keyId: string | null;
-  /** The session that the report names. */
-  readonly sessionId: string | null;
+export interface UsageSubject extends UsageOwner {
   /** The most that its client may report for it in all; null is no limit. */
   readonly sessionAtMost: UsageTotals | null;
   /** Whether the session's own client reports. */

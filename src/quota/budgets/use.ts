@@ -27,6 +27,7 @@ const PAST_MS = MINUTE_MS;
 export interface CountedEntry extends KnownDay {
   readonly added: UsageTotals | null;
   readonly atMs: number;
+  /** Id of the request that reported it. */
   readonly requestId?: string | undefined;
 }
 
