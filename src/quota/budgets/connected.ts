@@ -1,10 +1,11 @@
-import type { Eventually } from '../../kernel/eventually.ts';
+import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
-import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
 import type { Budget, BudgetUse, CallsOf, ConnectedTime, UsageScope } from '../../stores/budgets/contract.ts';
 import type { Period } from '../calendar.ts';
 import { accountOf, countedBy, type BudgetOwner } from './matching.ts';
+import { lastHoursMs, RunningSum } from './running-sum.ts';
 
 /** Subjects, keys and sessions whose sums are remembered. */
 export const MAX_ACCOUNTS = 20_000;
@@ -12,22 +13,10 @@ export const MAX_ACCOUNTS = 20_000;
 const FRESH_MS = SECOND_MS;
 const NOT_CONNECTED: ConnectedTime = { ms: 0, calls: 0 };
 
-/** The connected time of calls in a period: a base up to one or two hours ago, read once an hour, and the time since then. */
-interface ConnectedSum {
-  readonly of: CallsOf;
-  readonly fromMs: number;
-  /** The end of what `baseMs` covers; calls that ended by then no longer change. */
-  cutMs: number;
-  baseMs: number;
-  recent: ConnectedTime;
-  readAtMs: number;
-  reading: Promise<void> | undefined;
-}
-
 /** How long the calls that a budget counts were connected. Budgets without minutes cause no query. */
 export class ConnectedOfBudgets {
   readonly #budgetUse: Pick<BudgetUse, 'connected'>;
-  readonly #sums = new Lru<ConnectedSum>(MAX_ACCOUNTS);
+  readonly #sums = new Lru<RunningSum<ConnectedTime>>(MAX_ACCOUNTS);
 
   constructor(budgetUse: Pick<BudgetUse, 'connected'>) {
     this.#budgetUse = budgetUse;
@@ -41,26 +30,16 @@ export class ConnectedOfBudgets {
     const fromMs = budget.period === 'session' ? 0 : period.fromMs;
     if (of === undefined || atMs < fromMs) return NOT_CONNECTED;
     const name = `${accountOf(budget, owner)} ${fromMs}`;
-    const sum = this.#sums.get(name) ?? newSum(of, fromMs);
+    const sum =
+      this.#sums.get(name) ??
+      new RunningSum(NOT_CONNECTED, (sinceMs, untilMs, now) => this.#budgetUse.connected(of, sinceMs, untilMs ?? now));
     this.#sums.set(name, sum);
-    const read = (): ConnectedTime => ({ ms: sum.baseMs + sum.recent.ms, calls: sum.recent.calls });
-    if (atMs - sum.readAtMs < freshMs) return read();
-    return (sum.reading ??= this.#read(sum, atMs)).then(read);
-  }
-
-  async #read(sum: ConnectedSum, atMs: number): Promise<void> {
-    const { of, fromMs } = sum;
-    try {
-      const hourMs = atMs - (atMs % HOUR_MS) - HOUR_MS;
-      // A session has few calls.
-      const cutMs = 'sessionId' in of ? fromMs : Math.max(fromMs, hourMs);
-      let { baseMs } = sum;
-      if (cutMs !== sum.cutMs) baseMs = cutMs === fromMs ? 0 : (await this.#budgetUse.connected(of, fromMs, cutMs)).ms;
-      const recent = await this.#budgetUse.connected(of, cutMs, atMs);
-      Object.assign(sum, { baseMs, cutMs, recent, readAtMs: atMs });
-    } finally {
-      sum.reading = undefined;
-    }
+    // A session has few calls. Calls that ended by the cut no longer change.
+    const cutMs = 'sessionId' in of ? fromMs : Math.max(fromMs, lastHoursMs(atMs));
+    return andThen(sum.upTo(atMs, freshMs, fromMs, cutMs), ({ base, recent }) => ({
+      ms: base.ms + recent.ms,
+      calls: recent.calls,
+    }));
   }
 }
 
@@ -74,8 +53,4 @@ function callsOf(budget: Budget, { sessionId, subject }: BudgetOwner): CallsOf |
   const by = countedBy(budget);
   if (by === 'session') return sessionId == null ? undefined : { sessionId };
   return by === 'subject' ? { subject } : scopeOf(budget);
-}
-
-function newSum(of: CallsOf, fromMs: number): ConnectedSum {
-  return { of, fromMs, cutMs: NaN, baseMs: 0, recent: NOT_CONNECTED, readAtMs: -Infinity, reading: undefined };
 }

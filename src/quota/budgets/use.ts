@@ -1,7 +1,7 @@
-import type { Eventually } from '../../kernel/eventually.ts';
+import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
-import type { Budget, BudgetUse, BudgetUsed, UsageScope } from '../../stores/budgets/contract.ts';
+import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import type { Budget, BudgetUse, BudgetUsed } from '../../stores/budgets/contract.ts';
 import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
 import { ConnectedOfBudgets, MAX_ACCOUNTS, scopeOf } from './connected.ts';
@@ -14,6 +14,7 @@ import {
   type CountedBy,
   type KnownDay,
 } from './matching.ts';
+import { lastHoursMs, RunningSum } from './running-sum.ts';
 import { SessionSums } from './session-sums.ts';
 
 /** Later than this is no forecast: replies can show no year after 9999. */
@@ -37,19 +38,6 @@ interface FormerDays {
   used: Eventually<UsageTotals>;
 }
 
-/** A sum over hours: past hours, read once an hour, and the last two hours, read every second. */
-interface HourSum {
-  readonly scope: UsageScope;
-  /** Start of the last two hours. */
-  cutMs: number;
-  base: UsageTotals;
-  recent: UsageTotals;
-  /** What this node has counted since the last read. */
-  since: UsageTotals;
-  readAtMs: number;
-  reading: Promise<void> | undefined;
-}
-
 export interface UseDeps {
   readonly budgetUse: BudgetUse;
   readonly ledger: Pick<Ledger, 'totals'>;
@@ -63,7 +51,8 @@ export interface UseDeps {
 export class UsedOfBudgets {
   readonly #deps: UseDeps;
   readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
-  readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
+  /** Past hours are read once an hour, the last two hours every second; until then what this node counts is added. */
+  readonly #hours = new Lru<RunningSum<UsageTotals>>(MAX_ACCOUNTS);
   readonly #sessions: SessionSums;
   /** How long calls were connected, for budgets with minutes. */
   readonly connected: ConnectedOfBudgets;
@@ -102,13 +91,13 @@ export class UsedOfBudgets {
   add(budget: Budget, period: Period, added: UsageTotals): void {
     if (!isOfHours(countedBy(budget))) return;
     const sum = this.#hours.get(nameOf(budget, period));
-    if (sum !== undefined) sum.since = addTotals(sum.since, added);
+    // Usage counted during a read may or may not be in it: the next read includes it for certain.
+    if (sum !== undefined) sum.recent = addTotals(sum.recent, added);
   }
 
   /** Forces the next read: a changed budget must not be judged by a sum that lacks what others have counted. */
   doubt(budget: Budget, period: Period): void {
-    const sum = this.#hours.get(nameOf(budget, period));
-    if (sum !== undefined) sum.readAtMs = -Infinity;
+    this.#hours.get(nameOf(budget, period))?.doubt();
   }
 
   /** What was used before the current day. */
@@ -136,7 +125,7 @@ export class UsedOfBudgets {
   async projectedAtMs(budget: Budget, { resetAtMs }: Period, used: BudgetUsed, atMs: number): Promise<number | null> {
     const by = countedBy(budget);
     if (by === 'session' || by === 'subject' || isUsedUp(used, budget)) return null;
-    const sinceMs = atMs - (atMs % HOUR_MS) - HOUR_MS;
+    const sinceMs = lastHoursMs(atMs);
     const { budgetUse } = this.#deps;
     const [pace, connected] = await Promise.all([
       budgetUse.ofHours(scopeOf(budget), sinceMs),
@@ -172,44 +161,22 @@ export class UsedOfBudgets {
   #ofHours(budget: Budget, period: Period, atMs: number): Eventually<UsageTotals> {
     if (atMs < period.fromMs) return NOTHING_USED;
     const name = nameOf(budget, period);
-    const sum = this.#hours.get(name) ?? newSum(scopeOf(budget));
+    const { fromMs } = period;
+    const scope = scopeOf(budget);
+    const sum =
+      this.#hours.get(name) ??
+      new RunningSum<UsageTotals>(NOTHING_USED, (sinceMs, untilMs) =>
+        this.#deps.budgetUse.ofHours(scope, sinceMs, untilMs),
+      );
     this.#hours.set(name, sum);
-    const read = (): UsageTotals => addTotals(sum.base, addTotals(sum.recent, sum.since));
-    if (atMs - sum.readAtMs < FRESH_MS) return read();
-    return (sum.reading ??= this.#read(sum, period, atMs)).then(read);
-  }
-
-  async #read(sum: HourSum, { fromMs }: Period, atMs: number): Promise<void> {
-    const { budgetUse } = this.#deps;
-    try {
-      const cutMs = Math.max(fromMs, atMs - (atMs % HOUR_MS) - HOUR_MS);
-      let { base } = sum;
-      if (cutMs !== sum.cutMs)
-        base = cutMs === fromMs ? NOTHING_USED : await budgetUse.ofHours(sum.scope, fromMs, cutMs);
-      const recent = await budgetUse.ofHours(sum.scope, cutMs);
-      // Usage counted during the read may or may not be in it: the next read includes it for certain.
-      Object.assign(sum, { base, cutMs, recent, since: NOTHING_USED, readAtMs: atMs });
-    } finally {
-      sum.reading = undefined;
-    }
+    const cutMs = Math.max(fromMs, lastHoursMs(atMs));
+    return andThen(sum.upTo(atMs, FRESH_MS, fromMs, cutMs), ({ base, recent }) => addTotals(base, recent));
   }
 }
 
 /** Whether it is added up from hours, because no row has its total. */
 function isOfHours(by: CountedBy): boolean {
   return by === 'agent' || by === 'tenant' || by === 'installation';
-}
-
-function newSum(scope: UsageScope): HourSum {
-  return {
-    scope,
-    cutMs: NaN,
-    base: NOTHING_USED,
-    recent: NOTHING_USED,
-    since: NOTHING_USED,
-    readAtMs: -Infinity,
-    reading: undefined,
-  };
 }
 
 function nameOf({ tenantId, of }: Budget, { name, firstDay }: Period): string {
