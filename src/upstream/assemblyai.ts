@@ -2,21 +2,17 @@ import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
-import { openAccount, readReply, request, type Account } from './provider-http.ts';
+import { openAccount, readReply, request, type Account, type ProviderSettings } from './provider-http.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
-export interface AssemblyAiOptions {
+export interface AssemblyAiOptions extends ProviderSettings {
   /** ASSEMBLYAI_API_KEY. */
   readonly assemblyAiApiKey: string | undefined;
   /** Default `https://agents.assemblyai.com/v1`. An address without a path gets `/v1`. */
   readonly baseUrl?: string | undefined;
-  /** Milliseconds for one exchange, the reply's body included. */
-  readonly timeoutMs: number;
-  /** Seconds within which a call must be opened; the provider allows 600 at most. */
-  readonly clientSecretTtlSec: number;
-  readonly clock?: Clock | undefined;
 }
 
+/** The provider allows no longer time to open a call. */
 const MAX_TTL_SEC = 600;
 
 const mintReply = z.object({ token: z.string().min(1), expires_in_seconds: z.int().positive() });
@@ -48,7 +44,6 @@ export class AssemblyAiProvider implements UpstreamProvider {
     this.#account = openAccount({
       title: 'AssemblyAI',
       baseUrl: baseUrl ?? 'https://agents.assemblyai.com',
-      socketUrl: undefined,
       path: '/v1',
       keyHeader: ['authorization', 'Bearer '],
       key: assemblyAiApiKey,

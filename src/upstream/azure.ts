@@ -1,15 +1,13 @@
 import type { deadline } from '../kernel/deadline.ts';
-import { openAccount } from './provider-http.ts';
+import { openAccount, type ProviderSettings } from './provider-http.ts';
 import { RealtimeProvider } from './realtime-provider.ts';
 
-export interface AzureOptions {
+export interface AzureOptions extends ProviderSettings {
   /** AZURE_OPENAI_ENDPOINT: the address of the resource. */
   readonly azureEndpoint: string | undefined;
   /** AZURE_OPENAI_API_KEY. */
   readonly azureApiKey: string | undefined;
   readonly socketUrl?: string | undefined;
-  readonly timeoutMs: number;
-  readonly clientSecretTtlSec: number;
   readonly after?: typeof deadline | undefined;
 }
 

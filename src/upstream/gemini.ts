@@ -5,19 +5,14 @@ import { iso } from '../kernel/time.ts';
 import { describeBehaviour, merged } from './behaviour.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
-import { malformed, openAccount, request, type Account } from './provider-http.ts';
+import { malformed, openAccount, request, type Account, type ProviderSettings } from './provider-http.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
-export interface GeminiOptions {
+export interface GeminiOptions extends ProviderSettings {
   /** GEMINI_API_KEY. */
   readonly geminiApiKey: string | undefined;
   /** Default `https://generativelanguage.googleapis.com/v1alpha`. An address without a path gets `/v1alpha`. */
   readonly baseUrl?: string | undefined;
-  /** Milliseconds for one exchange, the reply's body included. */
-  readonly timeoutMs: number;
-  /** Seconds within which a call must be opened. */
-  readonly clientSecretTtlSec: number;
-  readonly clock?: Clock | undefined;
 }
 
 /** Fields that the page cannot set, whether given or not; the others (transcripts, resumption) are left to the page. */
@@ -53,7 +48,6 @@ export class GeminiProvider implements UpstreamProvider {
     this.#account = openAccount({
       title: 'Gemini',
       baseUrl: baseUrl ?? 'https://generativelanguage.googleapis.com',
-      socketUrl: undefined,
       path: '/v1alpha',
       keyHeader: ['x-goog-api-key', ''],
       key: geminiApiKey,
@@ -70,14 +64,13 @@ export class GeminiProvider implements UpstreamProvider {
     const setup = describeSetup(asked);
     const reply = await request(this.#account, {
       path: '/auth_tokens',
-      headers: { accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify({
+      json: {
         uses: 1,
         expireTime: iso(now + capSec * 1000),
         newSessionExpireTime: iso(openMs),
         bidiGenerateContentSetup: setup,
         fieldMask: lockedFields(setup),
-      }),
+      },
       traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'client secret',

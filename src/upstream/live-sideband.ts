@@ -24,23 +24,15 @@ export class LiveSideband implements Sideband {
     this.#socket.send({ type: 'session.close' });
   }
 
+  // Nothing can be limited, restored or cut off; the live API has no items, and no responses that could be asked for.
   limitResponses(): void {}
-
   restoreConfig(): void {}
-
   cancelResponse(): void {}
-
-  // The live API has no items, and no responses that could be asked for.
   addItem(): void {}
-
   deleteItem(): void {}
-
   createResponse(): void {}
-
   clearInput(): void {}
-
   commitInput(): void {}
-
   clearSpeech(): void {}
 
   close(): void {

@@ -7,21 +7,16 @@ import { parseJson } from '../kernel/post.ts';
 import { isStorable } from '../kernel/unstorable.ts';
 import { capDuration } from './cap-duration.ts';
 import { UpstreamFault, type EndingProvider, type Minted, type MintRequest } from './contract.ts';
-import { malformed, readReply, request, type Account } from './provider-http.ts';
+import { malformed, readReply, request, type Account, type ProviderSettings } from './provider-http.ts';
 import type { RoomEvent, RoomWish } from './room-contract.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
-export interface LiveKitOptions {
+export interface LiveKitOptions extends ProviderSettings {
   /** LIVEKIT_URL: http, https, ws or wss. */
   readonly liveKitUrl?: string | undefined;
   /** LIVEKIT_API_KEY and LIVEKIT_API_SECRET: the first of each signs, all verify. */
   readonly liveKitApiKeys?: readonly string[] | undefined;
   readonly liveKitApiSecrets?: readonly string[] | undefined;
-  /** Milliseconds for one exchange, the reply's body included. */
-  readonly timeoutMs: number;
-  /** Seconds within which a room must be joined. */
-  readonly clientSecretTtlSec: number;
-  readonly clock?: Clock | undefined;
 }
 
 /** No token lives longer, whatever the settings say. */
@@ -165,8 +160,8 @@ export class LiveKitProvider implements EndingProvider {
     const { token } = await this.#sign({ video }, ADMIN_TTL_SEC);
     return request(this.#account, {
       path: `twirp/livekit.RoomService/${method}`,
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${token}` },
+      json: body,
       signal,
       wanted,
     });

@@ -1,15 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../kernel/clock.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { UpstreamFault } from './contract.ts';
-import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import { UpstreamFault, type Minted, type MintRequest, type UpstreamProvider } from './contract.ts';
+import type { ProviderSettings } from './provider-http.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
-export interface LocalOptions {
-  /** Seconds that a secret is valid. */
-  readonly clientSecretTtlSec: number;
-  readonly clock?: Clock | undefined;
-}
+export type LocalOptions = Pick<ProviderSettings, 'clientSecretTtlSec' | 'clock'>;
 
 /** A simulated provider for machines without a key. Its secrets begin with `ek_local_` and open nothing. */
 export class LocalProvider implements UpstreamProvider {

@@ -99,15 +99,11 @@ export class OpenAiLiveProvider implements BrokeredProvider {
     };
     const reply = await request(this.#account, {
       path: '/live/sessions',
-      headers: {
-        accept: 'application/json',
-        'content-type': 'application/json',
-        'openai-safety-identifier': asked.subjectHash,
-      },
-      body: JSON.stringify({
+      headers: { 'openai-safety-identifier': asked.subjectHash },
+      json: {
         session: merged(session, describeBehaviour(this.name, behaviour)),
         transport: { type: 'webrtc', sdp: offerSdp },
-      }),
+      },
       traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'call',

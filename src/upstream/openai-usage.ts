@@ -58,15 +58,7 @@ export class OpenAiUsage implements ProviderUsageReader {
     const { adminKey, baseUrl = 'https://api.openai.com', timeoutMs } = options;
     this.#options = options;
     const keyHeader = ['authorization', 'Bearer '] as const;
-    this.#account = openAccount({
-      title: 'OpenAI',
-      baseUrl,
-      socketUrl: undefined,
-      path: '/v1',
-      keyHeader,
-      key: adminKey,
-      timeoutMs,
-    });
+    this.#account = openAccount({ title: 'OpenAI', baseUrl, path: '/v1', keyHeader, key: adminKey, timeoutMs });
   }
 
   /** @param fromMs the day's first instant, in UTC @throws UpstreamFault, `malformed` for an answer that does not say what was asked */

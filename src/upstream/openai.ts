@@ -1,8 +1,8 @@
 import type { deadline } from '../kernel/deadline.ts';
-import { openAccount, type Account } from './provider-http.ts';
+import { openAccount, type Account, type ProviderSettings } from './provider-http.ts';
 import { RealtimeProvider } from './realtime-provider.ts';
 
-export interface OpenAiOptions {
+export interface OpenAiOptions extends ProviderSettings {
   /** OPENAI_API_KEY. */
   readonly apiKey: string | undefined;
   /** OPENAI_PROJECT and OPENAI_ORGANIZATION; undefined uses the key's own. */
@@ -12,10 +12,6 @@ export interface OpenAiOptions {
   readonly baseUrl?: string | undefined;
   /** UPSTREAM_SOCKET_URL; undefined uses the base address. */
   readonly socketUrl?: string | undefined;
-  /** Milliseconds for one exchange, the reply's body included. */
-  readonly timeoutMs: number;
-  /** Seconds that a secret is valid, 10..7200. */
-  readonly clientSecretTtlSec: number;
   readonly after?: typeof deadline | undefined;
 }
 

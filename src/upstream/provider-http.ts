@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
 import { parseJson, get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
 
@@ -18,11 +19,20 @@ export interface Account {
   readonly timeoutMs: number;
 }
 
+/** What every provider is opened with. */
+export interface ProviderSettings {
+  /** Milliseconds for one exchange, the reply's body included. */
+  readonly timeoutMs: number;
+  /** Seconds that a client secret is valid: within them a call must be opened with it. */
+  readonly clientSecretTtlSec: number;
+  readonly clock?: Clock | undefined;
+}
+
 export interface AccountOptions {
   readonly title: string;
   readonly baseUrl: string;
   /** Undefined uses the base address with the WebSocket scheme. */
-  readonly socketUrl: string | undefined;
+  readonly socketUrl?: string | undefined;
   /** The path for addresses that have none. */
   readonly path: string;
   /** The header for the key, and the prefix before the key in it. */
@@ -71,6 +81,8 @@ export function under(base: URL, path: string): URL {
   return url;
 }
 
+const AS_JSON = { accept: 'application/json', 'content-type': 'application/json' };
+
 /** A reply repeats the whole session (instructions, tools): some tens of kilobytes at most. */
 const MAX_REPLY_BYTES = 256 * 1024;
 
@@ -111,6 +123,8 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>;
   readonly traceparent?: string | undefined;
   readonly body?: string;
+  /** Sent as JSON, in place of `body`; JSON is accepted then. */
+  readonly json?: object;
   /** Called with the headers of a success, whatever happens to its body. */
   readonly onSuccess?: (headers: Headers) => void;
   readonly signal: AbortSignal;
@@ -123,15 +137,15 @@ export interface Request {
  * @throws CallOver when the provider says that it no longer knows the call, otherwise UpstreamFault
  */
 export async function request(account: Account, asked: Request): Promise<PostReply> {
-  const { method, path, callId, headers, traceparent, body, onSuccess, signal, wanted } = asked;
+  const { method, path, callId, headers, traceparent, json, onSuccess, signal, wanted } = asked;
   const { title, baseUrl, credentials, timeoutMs } = account;
   const url = under(baseUrl, path);
   try {
     const send = method === 'GET' ? get : post;
     const reply = await send({
       url,
-      headers: { ...credentials, ...headers, ...(traceparent !== undefined && { traceparent }) },
-      body,
+      headers: { ...credentials, ...(json && AS_JSON), ...headers, ...(traceparent !== undefined && { traceparent }) },
+      body: json === undefined ? asked.body : JSON.stringify(json),
       timeoutMs,
       maxReplyBytes: MAX_REPLY_BYTES,
       onHead: (head) => (isSuccess(head) ? onSuccess?.(head.headers) : undefined),

@@ -92,15 +92,8 @@ export class RealtimeProvider implements BrokeredProvider {
     const seconds = this.#options.clientSecretTtlSec;
     const reply = await request(this.#account, {
       path: '/realtime/client_secrets',
-      headers: {
-        accept: 'application/json',
-        'content-type': 'application/json',
-        'openai-safety-identifier': asked.subjectHash,
-      },
-      body: JSON.stringify({
-        expires_after: { anchor: 'created_at', seconds },
-        session: describeMint(asked),
-      }),
+      headers: { 'openai-safety-identifier': asked.subjectHash },
+      json: { expires_after: { anchor: 'created_at', seconds }, session: describeMint(asked) },
       traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'client secret',
