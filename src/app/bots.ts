@@ -17,8 +17,6 @@ import { readSecret } from '../secrets/secrets.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';
 
-export type OpenBots = ReturnType<typeof openBots>;
-
 /** How long a tenant's secret is cached: a changed one is in use within this time. */
 const SECRETS_MS = 30_000;
 const MAX_SECRETS = 10_000;

@@ -18,8 +18,6 @@ interface CallsNeighbours {
   readonly serverTools: ServerToolParts;
 }
 
-export type OpenCalls = ReturnType<typeof openCalls>;
-
 /** The calls of the service: those that this node holds, where the provider lets it open them, their tickets, and how they are opened. */
 export function openCalls(core: Core, neighbours: CallsNeighbours) {
   const { config, stores, provider } = core;

@@ -3,7 +3,6 @@ import type { ChannelDeps } from '../channel/deps.ts';
 import { Hub } from '../channel/hub.ts';
 import { createPipeline } from '../http/pipeline.ts';
 import { createReadiness } from '../http/readiness.ts';
-import type { Services } from '../http/services.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import { addressesOf } from '../protocol/email.ts';
 import type { CreateInput } from '../voice/create/step.ts';
@@ -11,45 +10,30 @@ import { describeAgent, type AgentQuestion } from '../voice/create/agent-terms.t
 import { setWork, type WorkAsked } from '../voice/create/set-work.ts';
 import { createSession } from '../voice/create/create-session.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
-import { openBots, type OpenBots } from './bots.ts';
-import { openCalls, type OpenCalls } from './calls.ts';
+import { openBots } from './bots.ts';
+import { openCalls } from './calls.ts';
 import { openCore, type Core } from './core.ts';
 import type { Foundations } from './foundations.ts';
 import { openIdentity } from './identity.ts';
 import { openReconciliation, tellDrift } from './reconciliation.ts';
-import { openOperators, type OpenOperators } from './operators.ts';
+import { openOperators } from './operators.ts';
 import { allRoutes } from './serve.ts';
-import { openServerTools, type OpenServerTools } from './tools.ts';
+import { openServerTools } from './tools.ts';
 import { openTenants } from './tenants.ts';
-import type { Traces } from '../telemetry/traces/traces.ts';
 import { openTraces } from './traces.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
-import { openWebhooks, type AdminsOf, type OpenWebhooks } from './webhooks.ts';
+import { openWebhooks, type AdminsOf } from './webhooks.ts';
 
 /** The whole service: its features as the routes see them, and what only the process itself uses. */
-export interface Service extends Services {
-  readonly core: Core;
-  readonly usage: OpenUsage;
-  readonly calls: OpenCalls;
-  readonly bots: OpenBots;
-  readonly serverTools: OpenServerTools;
-  readonly operators: OpenOperators;
-  readonly webhooks: OpenWebhooks;
-  /** Undefined where no session is traced. */
-  readonly traces: Traces | undefined;
-  readonly hub: Hub;
-  /** Undefined where there is nothing to compare with. */
-  readonly reconciliation: ReturnType<typeof openReconciliation>;
-  readonly handle: ReturnType<typeof createPipeline>;
-}
+export type Service = Awaited<ReturnType<typeof buildService>>;
 
 /**
  * Builds the service on its foundations: each feature gets the interfaces of those it depends on, and the routes get all of them. It
  * opens no port and starts no timer.
  * @throws Unavailable when the database is away
  */
-export async function buildService(foundations: Foundations): Promise<Service> {
+export async function buildService(foundations: Foundations) {
   const core = await openCore(foundations);
   const sessions = openSessions(core);
   const tenants: TenantDirectory = openTenants(core, sessions, async (budgets) => {

@@ -35,8 +35,6 @@ interface OperatorsNeighbours {
   readonly hasCollector: boolean;
 }
 
-export type OpenOperators = ReturnType<typeof openOperators>;
-
 /** Sessions that an inspector is shown at most when it attaches. */
 const MAX_INSPECTED = 200;
 

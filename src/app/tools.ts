@@ -10,7 +10,7 @@ import { withDemoTool } from './demo-tool.ts';
 /** Server tool calls that a session may make in all, where its agent does not say. */
 const PER_SESSION = 50;
 
-export interface OpenServerTools extends ServerToolParts {
+interface OpenServerTools extends ServerToolParts {
   /** Closes idle connections. */
   close(): void;
 }

@@ -10,8 +10,6 @@ import type { Core } from './core.ts';
 /** E-mail addresses that are told of what concerns a tenant; null is the installation. */
 export type AdminsOf = (tenantId: string | null) => readonly string[];
 
-export type OpenWebhooks = ReturnType<typeof openWebhooks>;
-
 /** Webhooks of this node. They have their own outbound connections, so that servers that hang cannot slow down tools. */
 export function openWebhooks(core: Core, adminsOf: AdminsOf) {
   const { config, stores, secrets, journal, clock, events, publicUrl, onError } = core;
