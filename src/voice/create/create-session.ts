@@ -21,6 +21,16 @@ import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKey
 import { claimReply, keepReply } from './once-per-key.ts';
 import { closeFormerPage, findResumed, spendResumeToken } from './resume.ts';
 
+/** The rules that count, in their order: limits, ceilings and budgets. */
+export const COUNTING_STEPS: readonly CreateStep[] = [
+  countSubject,
+  countKey,
+  countTenant,
+  refuseSpent,
+  takeSlot,
+  takeKeySlot,
+];
+
 /**
  * The rules of a create in their order, which is part of the contract (docs/contract.md, section 4.1): if several would refuse, the first one does,
  * and what a later one would take is not spent. What costs nothing comes first; what takes from others comes as late as possible.
@@ -40,12 +50,7 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   claimReply,
   refuseBot,
   beginOpening,
-  countSubject,
-  countKey,
-  countTenant,
-  refuseSpent,
-  takeSlot,
-  takeKeySlot,
+  ...COUNTING_STEPS,
   issueSecret,
   register,
   holdCall,
@@ -54,18 +59,6 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   makeReply,
   keepReply,
 ];
-
-const COUNTING: ReadonlySet<CreateStep> = new Set([
-  countSubject,
-  countKey,
-  countTenant,
-  refuseSpent,
-  takeSlot,
-  takeKeySlot,
-]);
-
-/** The rules that count, in their order: limits, ceilings and budgets. */
-export const COUNTING_STEPS = CREATE_STEPS.filter((step) => COUNTING.has(step));
 
 /**
  * The rules of a create that continues a session (docs/contract.md, section 5.13): those about its caller, then its token. It opens nothing, so it
