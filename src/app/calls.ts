@@ -2,7 +2,7 @@ import type { CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
-import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
+import type { ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { BusWhispers } from '../calls/whispers.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';

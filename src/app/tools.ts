@@ -1,5 +1,4 @@
-import { ToolSender } from '../calls/tools/tool-sender.ts';
-import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
+import { ToolSender, type ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { readSecret, signingSecrets } from '../secrets/secrets.ts';

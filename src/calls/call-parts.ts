@@ -17,7 +17,7 @@ import type { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import type { SealedRecaps } from './sealed-recaps.ts';
 import type { RetryOptions } from './sideband-connection.ts';
-import type { ServerToolParts } from './tools/tool-runner-deps.ts';
+import type { ServerToolParts } from './tools/tool-sender.ts';
 
 /** What the calls of a node are built on. */
 export interface VoiceCallsDeps {

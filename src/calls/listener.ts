@@ -1,24 +1,15 @@
 import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
-import type { BackgroundTasks } from '../kernel/background-tasks.ts';
-import type { MeteredCall, Metering } from '../metering/contract.ts';
-import type { Events } from '../telemetry/events.ts';
+import type { MeteredCall } from '../metering/contract.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
-import type { CallSessions } from './contract.ts';
+import type { HeldCallDeps } from './call-parts.ts';
 import type { WordsEvent } from './pages/call-pages.ts';
 import type { UpstreamResponseEvent } from './response-events.ts';
-import { createTurnNotices, type TurnNoticesDeps } from './turn-notices.ts';
+import { createTurnNotices } from './turn-notices.ts';
 
 /** Noting activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
 /** After this many messages that are too long to be read, the call is closed: with them a page could hide what it uses. */
 const MAX_LONG_FRAMES = 3;
-
-export interface ListenerDeps extends TurnNoticesDeps {
-  readonly metering: Pick<Metering, 'hear'>;
-  readonly sessions: Pick<CallSessions, 'noteActivity'>;
-  readonly running: BackgroundTasks;
-  readonly events: Pick<Events, 'callTrouble' | 'callEventDropped' | 'callRateLimit'>;
-}
 
 interface Listener {
   readonly call: CallRecord;
@@ -33,7 +24,7 @@ interface Listener {
  * Handles what a provider reports about a call: meters usage, keeps the session engaged while somebody speaks, tells pages who speaks, and guards
  * responses.
  */
-export function createListener(listener: Listener, deps: ListenerDeps): (event: UpstreamEvent) => void {
+export function createListener(listener: Listener, deps: HeldCallDeps): (event: UpstreamEvent) => void {
   const { call, metered, hearResponse } = listener;
   const { metering, sessions, clock, running, events } = deps;
   const noticeTurn = createTurnNotices(call, deps);

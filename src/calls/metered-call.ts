@@ -1,10 +1,10 @@
 import type { HeldCallInput } from '../../machines/held-call/types.ts';
 import { wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { MeteredCall, Metering } from '../metering/contract.ts';
+import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { MAX_CONTEXT_TOKENS, MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
+import type { HeldCallDeps } from './call-parts.ts';
 
 /** The call as the meter sees it. @param setup of its session, where it is still kept */
 export function meteredCall(record: CallRecord, setup: SessionSetup | undefined): MeteredCall {
@@ -38,10 +38,10 @@ const TELL_MS = 5000;
 /** Tells the meter how long a call has been connected, for providers that report no cost and bill by time. */
 export class ConnectedTime {
   readonly #call: MeteredCall;
-  readonly #deps: { readonly metering: Pick<Metering, 'hear'>; readonly clock: Clock };
+  readonly #deps: Pick<HeldCallDeps, 'metering' | 'clock'>;
   #toldAtMs = -Infinity;
 
-  constructor(call: MeteredCall, deps: { readonly metering: Pick<Metering, 'hear'>; readonly clock: Clock }) {
+  constructor(call: MeteredCall, deps: Pick<HeldCallDeps, 'metering' | 'clock'>) {
     this.#call = call;
     this.#deps = deps;
   }

@@ -1,15 +1,9 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Bus } from '../stores/bus/contract.ts';
+import type { HeldCallDeps } from './call-parts.ts';
 
 const WINDOW_MS = 1000;
 /** Nobody could see more changes in a second. */
 const MAX_NOTICES = 4;
-
-export interface TurnNoticesDeps {
-  readonly bus: Pick<Bus, 'publish'>;
-  readonly clock: Clock;
-}
 
 /**
  * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only changes, and at most four a second. A change that is left out is told
@@ -17,7 +11,7 @@ export interface TurnNoticesDeps {
  */
 export function createTurnNotices(
   { id: callId, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
-  { bus, clock }: TurnNoticesDeps,
+  { bus, clock }: Pick<HeldCallDeps, 'bus' | 'clock'>,
 ): (event: 'speaking' | 'listening') => void {
   let last: string | undefined;
   let windowFromMs = -Infinity;

@@ -3,31 +3,22 @@ import { isOwnItem, itemIdOf, secretItemIdOf } from '../item-id.ts';
 import type { CallFrame } from '../../protocol/call-frames.ts';
 import { serverToolsOf } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
-import type { Events } from '../../telemetry/events.ts';
-import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
+import type { HeldCallDeps } from '../call-parts.ts';
 import type { Conversation } from '../conversation.ts';
-import { FirstWords, type FirstWordsDeps } from './first-words.ts';
+import { FirstWords } from './first-words.ts';
 import { Captions } from './captions.ts';
-import { ContextCarryover, type CarryoverDeps } from './context-carryover.ts';
+import { ContextCarryover } from './context-carryover.ts';
 import { PageActions } from './page-actions.ts';
 import { PageTools } from './page-tools.ts';
 import { ForgedAnswers } from '../tools/forged-answers.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
-import type { ToolRunnerDeps } from '../tools/tool-runner-deps.ts';
 import { ToolAnswers } from '../tools/tool-answers.ts';
 
 /** How long a node's message that its sockets want to hear of the call stays valid. */
 const WANTED_MS = 30_000;
 /** How long a page may take to answer a tool. */
 const ANSWER_MS = 30_000;
-
-export interface CallPagesDeps extends ToolRunnerDeps, CarryoverDeps, FirstWordsDeps {
-  readonly installationKey: Buffer;
-  readonly events: ToolRunnerDeps['events'] & Pick<Events, 'toolForged'>;
-  readonly bus: Pick<Bus, 'publish'>;
-  readonly sessions: ToolRunnerDeps['sessions'] & FirstWordsDeps['sessions'];
-}
 
 /** The call, as far as its pages see it and act in it. */
 interface PagesCall {
@@ -66,7 +57,7 @@ export type WordsEvent = Extract<
 export class CallPages {
   readonly #call: PagesCall;
   readonly #setup: Setup | undefined;
-  readonly #deps: CallPagesDeps;
+  readonly #deps: HeldCallDeps;
   readonly #captions: Captions;
   /** What was said in the session, before this call and in it. */
   readonly carryover: ContextCarryover;
@@ -86,7 +77,7 @@ export class CallPages {
   readonly attached = (): void => this.#answers.tellAgain();
 
   /** @param setup undefined where it is no longer kept: then pages are asked for no tools */
-  constructor(call: PagesCall, setup: Setup | undefined, deps: CallPagesDeps) {
+  constructor(call: PagesCall, setup: Setup | undefined, deps: HeldCallDeps) {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;

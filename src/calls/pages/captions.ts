@@ -1,7 +1,7 @@
 import { MAX_CAPTION_BYTES, type CallFrame } from '../../protocol/call-frames.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { lastBytesOf } from '../../kernel/text.ts';
 import type { Speaker, UpstreamEvent } from '../../upstream/contract.ts';
+import type { HeldCallDeps } from '../call-parts.ts';
 
 type Transcript = Extract<UpstreamEvent, { type: 'transcript' }>;
 
@@ -21,10 +21,7 @@ interface Item {
   cutAtMs: number | undefined;
 }
 
-export interface CaptionsDeps {
-  readonly clock: Clock;
-  /** Calls `act` once `ms` milliseconds have passed, unless the returned function cancels it. */
-  readonly after: (ms: number, act: () => void) => () => void;
+interface CaptionsDeps extends Pick<HeldCallDeps, 'clock' | 'after'> {
   readonly show: (frames: readonly CallFrame[]) => void;
 }
 

@@ -1,15 +1,11 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
 import type { CallFrame } from '../../protocol/call-frames.ts';
+import type { HeldCallDeps } from '../call-parts.ts';
 import type { Conversation } from '../conversation.ts';
 import { itemIdOf } from '../item-id.ts';
-import type { SealedRecaps } from '../sealed-recaps.ts';
 import { RecentTurns } from './recent-turns.ts';
 
-export interface CarryoverDeps {
-  readonly recaps: Pick<SealedRecaps, 'keep' | 'find'>;
-  readonly running: Pick<BackgroundTasks, 'start'>;
-}
+type CarryoverDeps = Pick<HeldCallDeps, 'recaps' | 'running'>;
 
 interface CarryoverCall {
   readonly record: CallRecord;

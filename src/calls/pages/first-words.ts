@@ -1,18 +1,12 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { CallSessions } from '../contract.ts';
+import type { HeldCallDeps } from '../call-parts.ts';
 import { isOwnItem } from '../item-id.ts';
 import type { UpstreamEvent } from '../../upstream/contract.ts';
 
 /** The session is told again if its record does not show the words after this long. */
 const AGAIN_MS = 2000;
 
-export interface FirstWordsDeps {
-  readonly clock: Clock;
-  readonly sessions: Pick<CallSessions, 'noteSpoke'>;
-  readonly running: Pick<BackgroundTasks, 'start'>;
-}
+type FirstWordsDeps = Pick<HeldCallDeps, 'clock' | 'sessions' | 'running'>;
 
 /**
  * Whether the visitor of one held call was heard, for a session that ends soon unless they are (docs/contract.md, section 4.5). The session is told

@@ -1,9 +1,6 @@
-import type { Budgets, Metering } from '../../metering/contract.ts';
+import type { HeldCallDeps } from '../call-parts.ts';
 
-export interface ReservedPricesDeps {
-  readonly budgets: Pick<Budgets, 'affords'>;
-  readonly metering: Pick<Metering, 'uncounted'>;
-}
+type ReservedPricesDeps = Pick<HeldCallDeps, 'budgets' | 'metering'>;
 
 /** The prices of the tools that are running in one held call, so that many asked for at once cannot pass a ceiling together. */
 export class ReservedPrices {

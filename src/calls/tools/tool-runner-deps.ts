@@ -1,30 +1,11 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Metering } from '../../metering/contract.ts';
-import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
-import type { Events } from '../../telemetry/events.ts';
-import type { CallSessions } from '../contract.ts';
+import type { HeldCallDeps } from '../call-parts.ts';
 import type { Conversation } from '../conversation.ts';
-import type { ReservedPricesDeps } from './reserved-prices.ts';
-import type { ToolSender } from './tool-sender.ts';
 
-/** What a node calls tools of the server with. */
-export interface ServerToolParts {
-  readonly sender: Pick<ToolSender, 'send'>;
-  readonly store: ToolCalls;
-  /** How many tool calls a session of the agent may have, over all its tools. */
-  readonly perSession: (tenantId: string, agentId: string | null) => number;
-}
-
-export interface ToolRunnerDeps extends ReservedPricesDeps {
-  readonly metering: Pick<Metering, 'uncounted' | 'flushCall'>;
-  readonly serverTools: ServerToolParts;
-  readonly sessions: Pick<CallSessions, 'find'>;
-  readonly clock: Clock;
-  readonly after: (ms: number, act: () => void) => () => void;
-  readonly events: Pick<Events, 'toolCalled'>;
-  readonly onError: (error: unknown) => void;
-}
+export type ToolRunnerDeps = Pick<
+  HeldCallDeps,
+  'metering' | 'budgets' | 'serverTools' | 'sessions' | 'clock' | 'after' | 'events' | 'onError'
+>;
 
 /** The voice call in which tools are called. */
 export interface ToolsCall {

@@ -2,6 +2,7 @@ import { cacheFor } from '../../kernel/cache-for.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OutboundFailure, PAUSED, type Outbound } from '../../outbound/contract.ts';
 import { secretNamesOf } from '../../protocol/server-tool.ts';
+import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';
 import { bodyOf, headersOf, type ToolRequest } from './tool-request.ts';
@@ -18,6 +19,14 @@ export interface ToolSecrets {
   signing(tenantId: string): Promise<readonly string[]>;
   /** Undefined where there is no secret of that name. */
   read(tenantId: string, name: string): Promise<string | undefined>;
+}
+
+/** What a node calls tools of the server with. */
+export interface ServerToolParts {
+  readonly sender: Pick<ToolSender, 'send'>;
+  readonly store: ToolCalls;
+  /** How many tool calls a session of the agent may have, over all its tools. */
+  readonly perSession: (tenantId: string, agentId: string | null) => number;
 }
 
 export interface ToolSenderDeps {
