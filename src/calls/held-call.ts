@@ -235,7 +235,8 @@ export class HeldCall implements HangUpListener {
   }
 
   #do(command: HeldCallCommand): void {
-    const { metering, running, events } = this.#deps;
+    const { metering, hangUps, running, events } = this.#deps;
+    const { sideband } = this.#connection;
     switch (command.type) {
       case 'save':
       case 'awaitHangUps':
@@ -243,16 +244,21 @@ export class HeldCall implements HangUpListener {
       case 'saveAlive':
         return running.start(this.#saver.save({ type: 'HEARD', at: this.#now }));
       case 'hangUp':
-        return this.#hangUp(command.providerCallId, command.askedAtMs);
+        return hangUps.start({ ...this.record, providerCallId: command.providerCallId }, this, ({ answer }) =>
+          this.#send({ type: 'UNSAVED_HANGUP_ANSWERED', at: this.#now, askedAtMs: command.askedAtMs, answer }),
+        );
       case 'dial':
         return running.start(this.#redial());
       case 'closeSideband':
         return this.#connection.close();
       case 'cancelResponse':
+        return sideband?.cancelResponse(command.id);
       case 'createResponse':
+        return sideband?.createResponse(command.instructions);
       case 'clearSpeech':
+        return sideband?.clearSpeech();
       case 'restoreConfig':
-        return this.#connection.tell(command);
+        return sideband?.restoreConfig();
       case 'askWhoIsThere':
         return this.conversation.askWhoIsThere();
       case 'charge':
@@ -266,12 +272,6 @@ export class HeldCall implements HangUpListener {
       case 'confirmed':
         return events.hangupConfirmed(command.afterMs);
     }
-  }
-
-  #hangUp(providerCallId: string, askedAtMs: number): void {
-    this.#deps.hangUps.start({ ...this.record, providerCallId }, this, ({ answer }) =>
-      this.#send({ type: 'UNSAVED_HANGUP_ANSWERED', at: this.#now, askedAtMs, answer }),
-    );
   }
 
   async #redial(): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
@@ -24,11 +24,6 @@ interface SidebandConnectionDeps {
   readonly clock: Clock;
   readonly random: () => number;
 }
-
-type SidebandCommand = Extract<
-  HeldCallCommand,
-  { type: 'cancelResponse' | 'createResponse' | 'clearSpeech' | 'restoreConfig' }
->;
 
 /**
  * The connection on which one call is heard, at most one at a time: dialled when the call's machine says so, which is told about everything that
@@ -72,20 +67,6 @@ export class SidebandConnection {
     } catch (fault) {
       if (fault instanceof UpstreamFault) tell(fault);
       else if (!(fault instanceof CallOver)) throw fault;
-    }
-  }
-
-  /** Sends the provider what the call's machine wants of it, if anybody hears the call. */
-  tell(command: SidebandCommand): void {
-    switch (command.type) {
-      case 'cancelResponse':
-        return this.#sideband?.cancelResponse(command.id);
-      case 'createResponse':
-        return this.#sideband?.createResponse(command.instructions);
-      case 'clearSpeech':
-        return this.#sideband?.clearSpeech();
-      case 'restoreConfig':
-        return this.#sideband?.restoreConfig();
     }
   }
 
