@@ -20,7 +20,7 @@ import {
 import { warningsOf } from '../tenants/open-keys.ts';
 import { readTenantsFile } from '../tenants/tenants-file.ts';
 import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
-import { explainFault, need, UsageError } from './store-command.ts';
+import { byCommand, explainFault, need, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 import { widgetTag } from './widget-tag.ts';
 
@@ -161,7 +161,7 @@ function readIssue(args: string[]): Command {
     totals: values.totals === undefined ? undefined : readTotals(values.totals),
     bots: values.bots === undefined ? undefined : readBots(values.bots),
   };
-  const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
+  const by = byCommand(values.reason);
   return { asJson: values.json, work: (deps, config) => issue(request, by, deps, config), more: tagsOf };
 }
 
@@ -243,7 +243,7 @@ function readList(args: string[]): Command {
 
 function readChange(args: string[], change: ChangeKey): Command {
   const { values } = parseArgs({ args, options: { tenant: text, id: text, reason: text, json: flag } });
-  const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
+  const by = byCommand(values.reason);
   const [tenant, id] = [need(values.tenant, '--tenant'), need(values.id, '--id')];
   return { asJson: values.json, work };
 

@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { iso } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret, type SecretsDeps } from '../secrets/secrets.ts';
-import { explainFault, need, UsageError } from './store-command.ts';
+import { byCommand, explainFault, need, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 export interface SecretStores extends Omit<SecretsDeps, 'clock'> {
@@ -75,7 +75,7 @@ async function readCommand(args: readonly string[], { readInput }: SecretsTermin
     options: { tenant: text, reason: text },
     allowPositionals: true,
   });
-  const by = { actor: 'cli', role: 'cli', reason: values.reason ?? null } as const;
+  const by = byCommand(values.reason);
   const takesName = command === 'set' || command === 'delete';
   if (positionals.length > (takesName ? 1 : 0)) throw new UsageError(`"${positionals.at(-1)}" is not understood`);
   if (command === 'list') return (deps) => list(deps, values.tenant);

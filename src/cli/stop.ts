@@ -7,7 +7,7 @@ import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import { resumeService, stillOpen, stopService, type StopDeps } from '../tenants/stops.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
-import { explainFault } from './store-command.ts';
+import { byCommand, explainFault } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 export interface StopStores extends Omit<StopDeps, 'clock'> {
@@ -49,9 +49,9 @@ export async function run(
   try {
     const text = { type: 'string' } as const;
     const { values } = parseArgs({ args: [...args], options: { tenant: text, reason: text } });
+    const by = byCommand(values.reason);
     const stores = await openStores(readConfig(env, ['DATABASE_URL']));
     try {
-      const by = { actor: 'cli', role: 'cli', reason: values.reason ?? null } as const;
       const told = await (command === 'stop' ? stop : resume)(values.tenant ?? null, by, stores);
       if (told instanceof Refusal) {
         err.write(`${told.error}\n`);
@@ -80,8 +80,10 @@ async function stop(tenantId: string | null, by: ChangedBy, stores: StopStores):
     `${calls.closing} calls whose end the provider has not confirmed`,
   ];
   const isOver = sessions + calls.open + calls.closing === 0;
+  // As JSON, because a terminal would obey control characters.
+  const why = made.reason === null ? '' : `: ${JSON.stringify(made.reason)}`;
   return [
-    `${nameOf(tenantId)} is stopped since ${iso(made.atMs)} (${made.actor}).`,
+    `${nameOf(tenantId)} is stopped since ${iso(made.atMs)} (${made.actor})${why}.`,
     isOver
       ? 'Nothing is open.'
       : `Still open: ${left.join(', ')}. Running servers are ending them; run this command again to see what is left.`,

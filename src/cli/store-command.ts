@@ -1,5 +1,7 @@
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { MAX_REASON_LENGTH } from '../protocol/fields.ts';
+import type { ChangedBy } from '../stores/journal/contract.ts';
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Output } from './terminal.ts';
 
@@ -12,6 +14,13 @@ export class UsageError extends Error {}
 export function need(value: string | undefined, what: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${what} is missing`);
   return value;
+}
+
+/** @param reason that was given for a change @returns who makes the change @throws UsageError if the reason is longer than those of the API */
+export function byCommand(reason: string | undefined): ChangedBy {
+  if ((reason?.length ?? 0) > MAX_REASON_LENGTH)
+    throw new UsageError(`--reason has at most ${MAX_REASON_LENGTH} characters`);
+  return { actor: 'cli', role: 'cli', reason: reason ?? null };
 }
 
 /**

@@ -5,7 +5,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import { namedEndpoint, type Webhooks } from '../stores/webhooks/contract.ts';
 import { gone, rotateWebhook } from '../webhooks/endpoints.ts';
-import { explainFault, need, UsageError } from './store-command.ts';
+import { byCommand, explainFault, need, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 export interface WebhookStores extends Omit<SecretsDeps, 'clock'> {
@@ -44,10 +44,10 @@ export async function run(args: readonly string[], { out, err, env, openStores }
     const text = { type: 'string' } as const;
     const { values } = parseArgs({ args: rest, options: { tenant: text, id: text, reason: text } });
     const [tenantId, id] = [need(values.tenant, '--tenant'), need(values.id, '--id')];
+    const by = byCommand(values.reason);
     const stores = await openStores(readConfig(env, ['DATABASE_URL']));
     try {
       const found = (await stores.webhooks.find(namedEndpoint(tenantId, id))) ?? (await stores.webhooks.find(id));
-      const by = { actor: 'cli', role: 'cli', reason: values.reason ?? null } as const;
       const deps = { secrets: { ...stores, clock: systemClock }, acts: stores.acts, clock: systemClock };
       const secret = found?.tenantId === tenantId ? await rotateWebhook(found, by, deps) : gone();
       if (secret instanceof Refusal) {

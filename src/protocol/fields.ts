@@ -57,10 +57,12 @@ export const origin = z
   .meta({ description: 'An origin, as browsers send it', examples: ['https://www.acme.example'] });
 export const version = z.string().meta({ description: 'The version of Switchboard', examples: ['0.1.0'] });
 
+export const MAX_REASON_LENGTH = 500;
+
 /** The reason that an operator gives for an action. */
 export const auditReason = z
   .string()
-  .max(500)
+  .max(MAX_REASON_LENGTH)
   .optional()
   .meta({ description: 'The reason, for the audit', examples: ['the visitor asked us to'] });
 

@@ -283,9 +283,11 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     const id = await createSession(server);
     here = await ConsolePage.enter(browser, server, '/console');
     await here.button('Stop everything…').click();
+    await here.page.getByLabel('Reason, for the audit').fill('a key leaked');
     await here.confirmation('Stop everything').click();
-    await here.sees('Everything is stopped', '.stops');
+    await here.sees(/Everything is stopped.+: “a key leaked”\./, '.stops');
     await here.sees('Nothing is open.', '.stops');
+    await isTold('/audit?action=service.stop', '"reason":"a key leaked"');
     await isTold(`/sessions/${encodeURIComponent(id)}`, '"endReason":"closed_by_operator"');
     await expect(createSession(server)).rejects.toThrow('no session');
     expect(await violations(here.page)).toEqual([]);

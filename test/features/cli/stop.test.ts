@@ -36,7 +36,9 @@ describe('stop', () => {
     expect(await tenants.stops()).toMatchObject([{ tenantId: null, actor: 'cli', reason: 'a key leaked' }]);
     expect(acts.rows).toMatchObject([{ action: 'service.stop', actor: 'cli', target: 'installation', result: 'done' }]);
     expect(bus.published).toEqual([{ type: 'tenants.changed' }]);
-    expect(terminal.printed()).toMatch(/^Everything is stopped since .+Z \(cli\)\.\nStill open: 12 sessions, 3 calls/);
+    expect(terminal.printed()).toMatch(
+      /^Everything is stopped since .+Z \(cli\): "a key leaked"\.\nStill open: 12 sessions, 3 calls/,
+    );
     expect(asked).toEqual([undefined]);
   });
 
@@ -52,6 +54,8 @@ describe('stop', () => {
     expect(await run('stop', ['--tenant', 'nobody'], terminal)).toBe(1);
     expect(terminal.complained()).toContain('There is no tenant "nobody"');
     expect(await run('stop', ['--tennant', 'acme'], terminal)).toBe(64);
+    expect(await run('stop', ['--reason', 'x'.repeat(501)], terminal)).toBe(64);
+    expect(terminal.complained()).toContain('--reason has at most 500 characters');
     expect(await tenants.stops()).toEqual([]);
   });
 

@@ -1,20 +1,25 @@
 /** What an emergency stop covers, and the requests that stop and resume. */
-import type { operatorStops, resumeReply, stopReply } from '../../../protocol/operator/stop.ts';
-import { post, type Answer } from './api.ts';
+import type { operatorStops, stopRequest } from '../../../protocol/operator/stop.ts';
+import { post, type Failure } from './api.ts';
 import type { Output } from './shapes.ts';
 
 export type Stops = Output<typeof operatorStops>;
 
-/** @param tenantId empty for the whole installation */
-export function stopService(tenantId: string): Promise<Answer<Output<typeof stopReply>>> {
-  return post('/api/operator/stop', scoped(tenantId));
-}
-
-/** @param tenantId empty for the whole installation */
-export function resumeService(tenantId: string): Promise<Answer<Output<typeof resumeReply>>> {
-  return post('/api/operator/resume', scoped(tenantId));
-}
-
-function scoped(tenantId: string): { readonly tenantId?: string } {
-  return tenantId === '' ? {} : { tenantId };
+/**
+ * Stops or resumes.
+ * @param tenantId empty for the whole installation
+ * @param reason empty if none was given
+ * @returns why it was refused, or undefined
+ */
+export async function changeService(
+  verb: 'stop' | 'resume',
+  tenantId: string,
+  reason: string,
+): Promise<Failure | undefined> {
+  const request: Output<typeof stopRequest> = {
+    ...(tenantId !== '' && { tenantId }),
+    ...(reason !== '' && { reason }),
+  };
+  const answer = await post(`/api/operator/${verb}`, request);
+  return answer.ok ? undefined : answer.failure;
 }

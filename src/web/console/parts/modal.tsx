@@ -73,21 +73,26 @@ export function FormButtons({ verb, isRunning }: { readonly verb: string; readon
 
 const MAX_REASON_LENGTH = 500;
 
-/** Asks why somebody does something that cannot be undone. The audit records it. */
-export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
+interface ReasonFieldProps {
+  readonly reason: Signal<string>;
+  readonly required?: boolean;
+}
+
+/** Asks why somebody does something. The audit records it. */
+export function ReasonField({ reason, required = true }: ReasonFieldProps) {
   const id = useId();
   return (
     <>
       <label for={id}>Reason, for the audit</label>
       <textarea
         id={id}
-        required
+        required={required}
         rows={2}
         maxLength={MAX_REASON_LENGTH}
         value={reason.value}
         onInput={({ currentTarget }) => {
           reason.value = currentTarget.value;
-          currentTarget.setCustomValidity(currentTarget.value.trim() === '' ? 'Please say why.' : '');
+          currentTarget.setCustomValidity(required && currentTarget.value.trim() === '' ? 'Please say why.' : '');
         }}
       />
     </>

@@ -1,11 +1,12 @@
+import { useSignal } from '@preact/signals';
 import { dialog } from '../../data/dialogs.ts';
 import { mayChange, me } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import type { Watch } from '../../data/feed.ts';
 import { useResource } from '../../data/resource.ts';
-import { resumeService, stopService, type Stops } from '../../data/stops.ts';
+import { changeService, type Stops } from '../../data/stops.ts';
 import { Matter } from '../../parts/matter.tsx';
-import { RevokeDialog } from '../../parts/modal.tsx';
+import { ReasonField, RevokeDialog } from '../../parts/modal.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { countText } from '../../words/format.ts';
@@ -77,42 +78,55 @@ interface Props {
 }
 
 function StopDialog({ tenantId }: Props) {
-  const what = tenantId === '' ? 'everything' : `the tenant ${tenantId}`;
+  const what = nameOf(tenantId);
   return (
-    <RevokeDialog
-      title={`Stop ${what}?`}
-      verb={`Stop ${what}`}
-      isReady
-      needsReason={false}
-      act={async () => {
-        const answer = await stopService(tenantId);
-        return answer.ok ? undefined : answer.failure;
-      }}
-      done="Stopped"
-    >
-      <p>
-        No session is opened any more, and every session that is open ends now: calls are hung up in the middle of a
-        sentence. It stays so, also over a restart, until somebody resumes it here.
-      </p>
-    </RevokeDialog>
+    <SwitchDialog change="stop" tenantId={tenantId} title={`Stop ${what}?`} verb={`Stop ${what}`} done="Stopped">
+      No session is opened any more, and every session that is open ends now: calls are hung up in the middle of a
+      sentence. It stays so, also over a restart, until somebody resumes it here.
+    </SwitchDialog>
   );
 }
 
 function ResumeDialog({ tenantId }: Props) {
-  const what = tenantId === '' ? 'everything' : `the tenant ${tenantId}`;
   return (
-    <RevokeDialog
-      title={`Resume ${what}?`}
+    <SwitchDialog
+      change="resume"
+      tenantId={tenantId}
+      title={`Resume ${nameOf(tenantId)}?`}
       verb="Resume"
-      isReady
-      needsReason={false}
-      act={async () => {
-        const answer = await resumeService(tenantId);
-        return answer.ok ? undefined : answer.failure;
-      }}
       done="Resumed"
     >
-      <p>Sessions can be opened again, at once. Those that were ended stay ended.</p>
+      Sessions can be opened again, at once. Those that were ended stay ended.
+    </SwitchDialog>
+  );
+}
+
+interface SwitchProps extends Props {
+  readonly change: 'stop' | 'resume';
+  readonly title: string;
+  readonly verb: string;
+  readonly done: string;
+  /** What the change does. */
+  readonly children: string;
+}
+
+/** Uses the switch. In an emergency nobody has to say why. */
+function SwitchDialog({ change, tenantId, children, ...words }: SwitchProps) {
+  const reason = useSignal('');
+  return (
+    <RevokeDialog
+      {...words}
+      isReady
+      needsReason={false}
+      act={() => changeService(change, tenantId, reason.peek().trim())}
+    >
+      <p>{children}</p>
+      <p>You need not give a reason.</p>
+      <ReasonField reason={reason} required={false} />
     </RevokeDialog>
   );
+}
+
+function nameOf(tenantId: string): string {
+  return tenantId === '' ? 'everything' : `the tenant ${tenantId}`;
 }
