@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, service, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
@@ -193,6 +193,13 @@ describe('A widget', () => {
     expect(errorOf(reply)).toEqual({ status, code });
     expect(app.provider.requests).toEqual([]);
     expect(await app.live.registry.size()).toBe(0);
+  });
+
+  test('without a key learns where a service token opens sessions, with or without one', async () => {
+    for (const headers of [service, { authorization: 'Bearer wrong' }, {}]) {
+      const { body } = await app.post('/api/session', {}, headers);
+      expect(body['error']).toContain('a service token alone asks POST /v1/realtime/client_secrets');
+    }
   });
 
   test('without an origin is admitted if REQUIRE_ORIGIN_FOR_WIDGETS is false, and one from elsewhere still is not', async () => {

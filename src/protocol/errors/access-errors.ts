@@ -36,8 +36,9 @@ export const accessErrors = {
       'The key of the page is not that of `switchboard keys list`: it was mistyped, or revoked.',
       'The `tenantId` of the request is not that of the key; it may be left out.',
       'A demo key works in development only: issue one with `switchboard keys issue`.',
+      'A back end sent a service token and no key to `POST /api/session`: `POST /v1/realtime/client_secrets` takes one.',
     ],
-    example: { error: 'Send a widgetKey, or log in to the console.' },
+    example: { error: 'The widgetKey is unknown, revoked or not of this tenant.' },
     layer: 'key',
     explanation: ({ detail, of: { keyId } }) =>
       `The widget key${keyId == null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,

@@ -39,7 +39,8 @@ export const findTenant: CreateStep = {
     const { body, login } = context.input;
     if (body.widgetKey !== undefined) return findWidgetKey(context, body.widgetKey, deps);
     if (login !== undefined) return findConsoleTenant(context, body, login.email, deps);
-    const error = 'Send a widgetKey, or log in to the console.';
+    const error =
+      'Send a widgetKey, or log in to the console. A back end with a service token alone asks POST /v1/realtime/client_secrets.';
     return new Refusal('INVALID_WIDGET_KEY', error, {}, { fact: 'none was sent' });
   },
 };
