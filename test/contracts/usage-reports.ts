@@ -99,7 +99,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
         read.push(rows.map(({ tokens }) => tokens));
         after = next;
       } while (after !== undefined);
-      expect(read).toEqual([[0], [4], [2]]);
+      expect(read).toEqual([[0, 4], [2]]);
       expect((await reports().entries(tenantId, atMs, atMs + 1, undefined, 9)).rows).toMatchObject([
         { atMs, tokens: 0 },
       ]);

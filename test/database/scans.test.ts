@@ -4,6 +4,7 @@ import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
 import { scanCalls } from '../../src/stores/voice-calls/postgres-pages.ts';
+import { entriesAfter } from '../../src/stores/usage-reports/postgres.ts';
 import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
 import { scanEach } from '../../src/stores/voice-history/postgres-pages.ts';
 import { runScan, MAX_SCANNED } from '../../src/stores/scanned-page.ts';
@@ -16,6 +17,7 @@ const reason = reasonToSkipPostgres();
 /** Enough rows for the planner to consider where they lie. */
 const SESSIONS = 20_000;
 const CALLS = 20_000;
+const ENTRIES = 20_000;
 
 /** Matches a plan that uses this index. */
 const using = (index: string): unknown => expect.stringContaining(`using ${index} on`);
@@ -23,7 +25,10 @@ const using = (index: string): unknown => expect.stringContaining(`using ${index
 const textOf = (plan: readonly object[]): string => plan.map((row) => String(Object.values(row)[0])).join('\n');
 
 /** A PostgreSQL database for the tests of a suite, in which one table has many rows. */
-function useLarge(table: 'voice_session' | 'voice_call', fill: (sql: AnySql) => Promise<unknown>): () => Database {
+function useLarge(
+  table: 'voice_session' | 'voice_call' | 'usage_entry',
+  fill: (sql: AnySql) => Promise<unknown>,
+): () => Database {
   let fresh: FreshDatabase;
   let database: Database;
 
@@ -45,17 +50,20 @@ function useLarge(table: 'voice_session' | 'voice_call', fill: (sql: AnySql) => 
 }
 
 describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined ? '' : ` (${reason})`}`, () => {
-  // The newest quarter is live and belongs to one tenant; the rest has ended and belongs to two others.
+  // The newest quarter is live and belongs to one tenant; the rest has ended and belongs to two others, and to one visitor.
   const database = useLarge(
     'voice_session',
     (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, heard, started_at_ms,
           last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
-        select 's:' || md5(n::text), md5(n::text), 'widget', case when live then 'busy' else 'quiet' || n % 2 end, 'guide', 'key' || n % 2,
+        select 's:' || subject || ':' || md5(n::text), subject, 'widget', case when live then 'busy' else 'quiet' || n % 2 end, 'guide', 'key' || n % 2,
           false, 'local', 'many_' || n, false, at, at, at, at, case when not live then at end,
           case when not live then (array['abandoned', 'idle_timeout', 'error'])[1 + n % 3] end,
           case when live then 'engaged' else 'ended' end, 1
-        from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${SESSIONS * 0.75}::int4 as live from generate_series(1, ${SESSIONS}::int4) as n) as made`,
+        from (
+          select *, case when live then md5(n::text) else 'regular' end as subject
+          from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${SESSIONS * 0.75}::int4 as live from generate_series(1, ${SESSIONS}::int4) as n) as made
+        ) as made`,
   );
 
   test.each<[string, HistoryFilter]>([
@@ -97,5 +105,25 @@ describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '
       (sql) => sql`explain ${scanCalls(sql, [filter], undefined, 51, MAX_SCANNED)}`,
     );
     expect(textOf(plan)).toEqual(using(index));
+  });
+});
+
+describe.skipIf(reason !== undefined)(`What a tenant used${reason === undefined ? '' : ` (${reason})`}`, () => {
+  // Most usage is another tenant's.
+  const database = useLarge(
+    'usage_entry',
+    (sql) => sql`
+        insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, tokens_after, micro_dollars_after)
+        select md5(n::text), '2030-01-01', ${DAY_BEGIN}::int8 + n, 1, 1, case when n % 4 = 0 then 'quiet' else 'busy' end, 1, 1
+        from generate_series(1, ${ENTRIES}::int4) as n`,
+  );
+
+  test('is read along an index of its own entries, without those of others', async () => {
+    const from = { atMs: DAY_BEGIN, ordinal: -1 };
+    const plan = await runScan(
+      database(),
+      (sql) => sql`explain ${entriesAfter(sql, 'quiet', from, DAY_BEGIN + ENTRIES, 100)}`,
+    );
+    expect(textOf(plan)).toEqual(using('usage_entry_of_tenant'));
   });
 });

@@ -105,10 +105,9 @@ export interface UsageReports {
     limit: number,
   ): Promise<readonly (UsageDayKey & UsageTotals)[]>;
   /**
-   * Entries of a tenant in order, within [fromMs, toMs). Entries of other tenants are read as well and count towards the limit: a page may be short,
-   * or empty, without being the last.
+   * Entries of a tenant in order, within [fromMs, toMs).
    * @param after where the previous page ended
-   * @returns `next` is undefined on the last page
+   * @returns `next` is undefined on the last page, which may be empty
    */
   entries(
     tenantId: string,

@@ -1,10 +1,12 @@
 import type { Database, Sql, AnySql, TransactionSql } from '../../database/database.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
+import { runScan } from '../scanned-page.ts';
 import {
   MAX_SCANNED,
   type SessionUsage,
   type CountedUsage,
+  type EntryPosition,
   type UsageAsked,
   type UsageDayKey,
   type UsageReports,
@@ -59,21 +61,9 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     },
 
     async entries(tenantId, fromMs, toMs, after, limit) {
-      const { atMs, ordinal } = after ?? { atMs: fromMs, ordinal: -1 };
-      const read = await database.run(
-        (sql) => sql<(CountedUsage & { readonly place: number; readonly isMeant: boolean })[]>`
-          select * from (
-            select ordinal, at_ms as "atMs", subject, key_id as "keyId", agent_id as "agentId", session_id as "sessionId", tokens,
-              micro_dollars as "microDollars", (row_number() over (order by at_ms, ordinal))::integer as place,
-              coalesce(tenant_id = ${tenantId}, false) as "isMeant"
-            from (
-              select * from usage_entry where at_ms >= ${atMs} and at_ms < ${toMs} and (at_ms, ordinal) > (${atMs}, ${ordinal})
-              order by at_ms, ordinal limit ${limit}
-            ) as page
-          ) as entry where "isMeant" or place = ${limit} order by place`,
-      );
-      const last = read.at(-1);
-      return { rows: read.filter(({ isMeant }) => isMeant), next: last?.place === limit ? last : undefined };
+      const from = after ?? { atMs: fromMs, ordinal: -1 };
+      const rows = await runScan(database, (sql) => entriesAfter(sql, tenantId, from, toMs, limit));
+      return { rows, next: rows.length === limit ? rows.at(-1) : undefined };
     },
 
     async ofSessions(ids) {
@@ -125,6 +115,21 @@ export function createPostgresUsageReports(database: Database): UsageReports {
       return new Map(rows.map(({ subject, caller }) => [subject, caller]));
     },
   };
+}
+
+/** Entries of one tenant after a position, in the order of one index: it holds no entry of others. */
+export function entriesAfter(
+  sql: AnySql,
+  tenantId: string,
+  { atMs, ordinal }: EntryPosition,
+  toMs: number,
+  limit: number,
+) {
+  return sql<CountedUsage[]>`
+    select ordinal, at_ms as "atMs", subject, key_id as "keyId", agent_id as "agentId", session_id as "sessionId", tokens,
+      micro_dollars as "microDollars"
+    from usage_entry where tenant_id = ${tenantId} and (at_ms, ordinal) > (${atMs}, ${ordinal}) and at_ms < ${toMs}
+    order by at_ms, ordinal limit ${limit}`;
 }
 
 function byId(rows: readonly Named[]): Map<string, UsageTotals> {
