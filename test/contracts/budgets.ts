@@ -360,6 +360,10 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       const scope = { tenantId, agentId: null, keyId: null };
       for (const of of [{ sessionId }, { subject }, scope])
         expect(await parts().use.connected(of, DAY_BEGIN, DAY_BEGIN + 50)).toEqual({ ms, calls });
+      const within = (await parts().use.spansOf([sessionId, 's:another'])).map(({ fromMs, untilMs }) =>
+        Math.max(0, Math.min(untilMs ?? Infinity, DAY_BEGIN + 50) - Math.max(fromMs, DAY_BEGIN)),
+      );
+      expect(within.reduce((sum, one) => sum + one, 0)).toBe(ms);
     });
 
     test('connected time adds up over the calls of a key, an agent, a tenant and the installation, in one span or in several', async () => {

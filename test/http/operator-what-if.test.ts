@@ -3,6 +3,7 @@ import { service, STAFF, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { voiceRecord } from '../contracts/support.ts';
 import { entryOf } from '../contracts/roll-ups.ts';
+import { call } from '../contracts/voice-calls.ts';
 import { errorOf } from './app.ts';
 
 const { build } = useApps();
@@ -61,6 +62,22 @@ describe('What would have happened', () => {
       ended: 2,
       dollars: { replayed: 0 },
     });
+  });
+
+  test('includes how long calls were connected, also before the span', async () => {
+    const { stores } = app.service;
+    const startedAtMs = app.clock.now() - 120_000;
+    const record = voiceRecord({ tenantId: 'globex', keyId: 'site', startedAtMs, lastActivityAtMs: startedAtMs });
+    await stores.history.insert({ record, state: 'engaged' });
+    const { id: sessionId, subject } = record;
+    const opened = { state: 'open', openedAtMs: startedAtMs } as const;
+    await stores.calls.insert(call({ tenantId: 'globex', sessionId, subject, ...opened }), 9);
+    const from = new Date(startedAtMs + 60_000).toISOString();
+    const tried = async (minutes: number) => {
+      const budget = { id: 'march', of: `user:${subject}`, period: 'month', minutes };
+      return (await ask({ tenantId: 'globex', from, change: { budget } })).body['ended'];
+    };
+    expect([await tried(0.5), await tried(1.5), await tried(2.5)]).toEqual([1, 1, 0]);
   });
 
   test('is refused for an invalid or too long span, and for unknown things', async () => {

@@ -7,7 +7,7 @@ import type { Slots } from '../../stores/slots/contract.ts';
 export interface ReplayMemory {
   readonly counters: Pick<Counters, 'take' | 'giveBack'>;
   readonly slots: AtOnce<Slots>;
-  readonly keySlots: Pick<KeySlots, 'take'> & {
+  readonly keySlots: Pick<KeySlots, 'take' | 'free'> & {
     /** Marks a session as open, whatever the limits are. */
     hold(key: KeyName, sessionId: string, untilMs: number): void;
     /** Marks a session as ended. */

@@ -1,5 +1,6 @@
 import { idleAtMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits } from '../../../machines/voice-session/types.ts';
+import type { BudgetUse, ConnectedSpan } from '../../stores/budgets/contract.ts';
 import type { CountedUsage, EntryPosition, UsageReports } from '../../stores/usage-reports/contract.ts';
 import type { HistoryRow, Position, VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Replay } from './replay.ts';
@@ -10,6 +11,7 @@ const ENTRIES = 2000;
 export interface ReplayStores {
   readonly history: Pick<VoiceHistory, 'list'>;
   readonly usageReports: Pick<UsageReports, 'entries'>;
+  readonly budgetUse: Pick<BudgetUse, 'spansOf'>;
 }
 
 export interface ReplayRange {
@@ -18,6 +20,8 @@ export interface ReplayRange {
   readonly sessionsFromMs: number;
   readonly usageFromMs: number;
   readonly toMs: number;
+  /** Whether the time matters for which calls were connected. */
+  readonly countsMinutes: boolean;
 }
 
 /**
@@ -53,17 +57,19 @@ export async function* readInto(
   }
 
   for await (const rows of sessionPages(range, stores)) {
+    const calls = range.countsMinutes ? await callsOf(rows, stores) : undefined;
     for (const { record, state } of rows) {
       yield* usageUntil(record.startedAtMs);
       const slotEndMs =
         state === 'engaged' ? Infinity : Math.min(record.endedAtMs ?? Infinity, idleAtMs(record, limits));
-      await replay.opened(record, slotEndMs);
+      await replay.opened(record, slotEndMs, calls?.get(record.id));
     }
     const last = rows.at(-1);
     if (last !== undefined) replay.forget(last.record.startedAtMs);
     yield;
   }
   yield* usageUntil(Infinity);
+  replay.passTo(range.toMs);
 }
 
 async function* sessionPages(
@@ -76,6 +82,16 @@ async function* sessionPages(
     yield page.rows;
     after = page.next;
   } while (after !== undefined);
+}
+
+/** When the calls of each session were connected. */
+async function callsOf(
+  rows: readonly HistoryRow[],
+  { budgetUse }: Pick<ReplayStores, 'budgetUse'>,
+): Promise<ReadonlyMap<string, readonly ConnectedSpan[]>> {
+  const calls = new Map<string, ConnectedSpan[]>(rows.map(({ record }) => [record.id, []]));
+  for (const span of await budgetUse.spansOf([...calls.keys()])) calls.get(span.sessionId)?.push(span);
+  return calls;
 }
 
 async function* entryPages(

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { WhatIfReply, WhatIfRequest } from '../../protocol/operator/what-if.ts';
+import { hasMinutes } from '../../quota/budgets/matching.ts';
 import { createCalendar, createPeriods, type QuotaDay } from '../../quota/calendar.ts';
 import type { NewBudget } from '../../stores/budgets/contract.ts';
 import type { Tenant } from '../../stores/tenants/contract.ts';
@@ -54,7 +55,9 @@ export function prepareReplay(
   const usageFromMs = Math.max(fromMs - MAX_DAYS * DAY_MS, wantedMs);
   const { maxMinutes, maxIdleSec, staleGraceSec, staleReapSec } = sessions.limits;
   const longestMs = maxMinutes * MINUTE_MS + (maxIdleSec + staleGraceSec + staleReapSec) * SECOND_MS;
-  const range = { tenantId, sessionsFromMs: fromMs - longestMs, usageFromMs, toMs };
+  const countsMinutes = rules.budget !== undefined && hasMinutes(rules.budget);
+  const sessionsFromMs = (countsMinutes && isOfTime ? usageFromMs : fromMs) - longestMs;
+  const range = { tenantId, sessionsFromMs, usageFromMs, toMs, countsMinutes };
   return {
     pages: readInto(replay, range, sessions.limits, core.stores),
     toReply() {

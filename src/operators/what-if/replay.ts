@@ -2,10 +2,12 @@ import { hash } from 'node:crypto';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Code } from '../../protocol/error-codes.ts';
 import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
+import type { ConnectedSpan } from '../../stores/budgets/contract.ts';
 import type { CountedUsage } from '../../stores/usage-reports/contract.ts';
 import { COUNTING_STEPS } from '../../voice/create/create-session.ts';
-import { runSteps, type CreateContext, type CreateDeps } from '../../voice/create/step.ts';
+import { runSteps, type CountingDeps } from '../../voice/create/step.ts';
 import type { ReplayMemory } from './contract.ts';
+import type { Talk } from './connected.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
 import { Used, type UsedBy, type UsedDeps } from './used.ts';
 
@@ -14,6 +16,8 @@ interface Open extends UsedBy {
   readonly sessionId: string;
   /** When it ended; Infinity if it has not. */
   readonly endMs: number;
+  /** Its calls, where their time counts. */
+  readonly talk: Talk | undefined;
 }
 
 export interface ReplaySpan {
@@ -61,23 +65,27 @@ export class Replay {
     this.#used = new Used(rules, deps);
   }
 
-  /** Replays the start of a session. @param slotUntilMs until when it was engaged; Infinity if it still is */
-  async opened(record: VoiceRecord, slotUntilMs: number): Promise<void> {
+  /**
+   * Replays the start of a session.
+   * @param slotUntilMs until when it was engaged; Infinity if it still is
+   * @param spans when its calls were connected
+   */
+  async opened(record: VoiceRecord, slotUntilMs: number, spans: readonly ConnectedSpan[] = []): Promise<void> {
     const { startedAtMs: atMs, id: sessionId, tenantId, keyId, subject, agentId } = record;
     // It was never admitted; the rule that refused it is not one of these.
     if (record.endReason === 'create_failed') return;
-    this.#begin(atMs);
+    this.passTo(atMs);
     const open = { tenantId, keyId, subject, agentId, sessionId, endMs: record.endedAtMs ?? Infinity };
     if (atMs < this.#span.fromMs) {
       this.#memory.slots.renew(subject, sessionId, slotUntilMs);
       if (keyId !== null) this.#memory.keySlots.hold({ tenantId, keyId }, sessionId, slotUntilMs);
-      this.#keep(open);
+      this.#keep(open, spans);
       return;
     }
     if (this.#isTold(open)) this.#total += 1;
     const code = await this.#refusalOf(record, slotUntilMs);
     if (code === undefined) {
-      this.#keep(open);
+      this.#keep(open, spans);
       return;
     }
     this.#gone.add(hashOf(sessionId));
@@ -88,7 +96,7 @@ export class Replay {
 
   /** Replays a usage entry. */
   counted({ atMs, tokens, microDollars, sessionId, keyId, subject, agentId }: CountedUsage): void {
-    this.#begin(atMs);
+    this.passTo(atMs);
     const { tenantId, fromMs } = this.#span;
     const who = { tenantId, keyId, subject, agentId, sessionId };
     const isInSpan = atMs >= fromMs && this.#isTold(who);
@@ -109,25 +117,37 @@ export class Replay {
     return { total, refused, byCode: this.#byCode, ended, microDollars: this.#dollars };
   }
 
-  /** Where the span begins, what is open is given what is left. */
-  #begin(atMs: number): void {
-    if (this.#hasBegun || atMs < this.#span.fromMs) return;
-    this.#hasBegun = true;
-    this.forget(this.#span.fromMs);
-    for (const open of this.#open.values()) this.#endOver(open, this.#span.fromMs);
+  /** Moves on to an instant: ends what uses its time up on the way, and where the span begins, gives what is open what is left. */
+  passTo(atMs: number): void {
+    const { fromMs } = this.#span;
+    if (!this.#hasBegun && atMs >= fromMs) {
+      this.#pass(fromMs);
+      this.#hasBegun = true;
+      this.forget(fromMs);
+      for (const open of this.#open.values()) this.#endOver(open, fromMs);
+    }
+    this.#pass(atMs);
+  }
+
+  #pass(untilMs: number): void {
+    for (const { account, atMs } of this.#used.timeUp(untilMs)) if (this.#hasBegun) this.#endUnder(account, atMs);
   }
 
   #endOver(who: UsedBy, atMs: number): void {
-    for (const account of this.#used.over(who, atMs))
-      for (const open of this.#openUnder.get(account) ?? []) {
-        this.#drop(open);
-        if (open.endMs <= atMs) continue;
-        this.#gone.add(hashOf(open.sessionId));
-        this.#memory.slots.free(open.subject, open.sessionId);
-        if (open.keyId !== null)
-          this.#memory.keySlots.end({ tenantId: open.tenantId, keyId: open.keyId }, open.sessionId);
-        if (this.#isTold(open)) this.#ended += 1;
-      }
+    for (const account of this.#used.over(who, atMs)) this.#endUnder(account, atMs);
+  }
+
+  #endUnder(account: string, atMs: number): void {
+    for (const open of this.#openUnder.get(account) ?? []) {
+      this.#drop(open);
+      if (open.endMs <= atMs) continue;
+      this.#gone.add(hashOf(open.sessionId));
+      if (open.talk !== undefined) this.#used.hangUp(open.talk, atMs);
+      this.#memory.slots.free(open.subject, open.sessionId);
+      if (open.keyId !== null)
+        this.#memory.keySlots.end({ tenantId: open.tenantId, keyId: open.keyId }, open.sessionId);
+      if (this.#isTold(open)) this.#ended += 1;
+    }
   }
 
   async #refusalOf(record: VoiceRecord, slotUntilMs: number): Promise<Code | undefined> {
@@ -140,19 +160,14 @@ export class Replay {
       budgets: { usedUp: async () => this.#used.usedUp({ ...holder, sessionId: null }, atMs) },
     });
     const opening = { sessionId, atMs, leaseUntilMs: slotUntilMs, quotaRefusal };
-    const context = { caller: holder, opening };
-    const stores = { counters: this.#memory.counters, keySlots: this.#memory.keySlots };
-    const refusal = await runSteps(
-      COUNTING_STEPS,
-      // The counting steps use no other fields than these.
-      context as unknown as CreateContext,
-      { stores, live: { slots: this.#memory.slots } } as unknown as CreateDeps,
-      () => undefined,
-    );
+    const { counters, keySlots, slots } = this.#memory;
+    const deps: CountingDeps = { stores: { counters, keySlots }, live: { slots } };
+    const refusal = await runSteps(COUNTING_STEPS, { caller: holder, opening }, deps, () => undefined);
     return refusal?.code;
   }
 
-  #keep(open: Open): void {
+  #keep(session: Omit<Open, 'talk'>, spans: readonly ConnectedSpan[]): void {
+    const open = { ...session, talk: this.#used.connect(session, spans) };
     this.#open.set(open.sessionId, open);
     for (const account of this.#used.endedUnder(open)) {
       const under = this.#openUnder.get(account) ?? new Set();

@@ -79,12 +79,16 @@ function tighterBudget(wished: Budget, present: Budget | undefined): Budget | un
     present.period === wished.period &&
     present.from === wished.from &&
     STRICTNESS[present.atLimit] >= STRICTNESS[wished.atLimit];
-  const amount = (name: 'microDollars' | 'tokens'): number | null => {
+  const amount = (name: 'microDollars' | 'tokens' | 'microMinutes'): number | null => {
     const [wish, was] = [wished[name] ?? Infinity, (isSame ? present[name] : null) ?? Infinity];
     return wish < was ? wish : null;
   };
-  const [microDollars, tokens] = [amount('microDollars'), amount('tokens')];
-  return microDollars === null && tokens === null ? undefined : { ...wished, microDollars, tokens, microMinutes: null };
+  const amounts = {
+    microDollars: amount('microDollars'),
+    tokens: amount('tokens'),
+    microMinutes: amount('microMinutes'),
+  };
+  return Object.values(amounts).every((one) => one === null) ? undefined : { ...wished, ...amounts };
 }
 
 /** The limits of a session's own subject. */
@@ -122,9 +126,6 @@ export function notReplayed(
     ...(wished.newVisitorSeconds === undefined
       ? []
       : ['limits.newVisitorSeconds: when visitors spoke first is not kept, so that their sessions last as they did.']),
-    ...(change.budget?.minutes == null
-      ? []
-      : ['budget.minutes: connected minutes are not replayed; dollars and tokens of the budget are.']),
     ...(change.budget?.then === 'tell' ? ['A budget that only tells refuses and ends nothing.'] : []),
     ...(budget?.of.startsWith('user') || limits.dailyTokens < Infinity || limits.dailyMicroDollars < Infinity
       ? ['What visitors used at other tenants is not counted for them.']

@@ -1,8 +1,10 @@
-import { countedBy, counts, accountOf, isUsedUp } from '../../quota/budgets/matching.ts';
+import { accountOf, countedBy, counts, hasMinutes, isUsedUp, minutesMs } from '../../quota/budgets/matching.ts';
 import { usedUpOf, type UsedUp } from '../../quota/budgets/used-up.ts';
 import type { Period, PeriodAt, QuotaDay } from '../../quota/calendar.ts';
 import { boundedDays, exceeded, exceeds } from '../../quota/ceilings.ts';
+import type { ConnectedSpan } from '../../stores/budgets/contract.ts';
 import { keyAccount, NOTHING_USED, tenantAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { Connected, type Talk, type TimeUp } from './connected.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
 
 /** Who usage belongs to. */
@@ -27,10 +29,36 @@ export class Used {
   #days = new Map<string, UsageTotals>();
   #period = '';
   #ofBudget = new Map<string, UsageTotals>();
+  /** Undefined where no budget with minutes is tried. */
+  readonly #connected: Connected | undefined;
 
   constructor(rules: TriedRules, deps: UsedDeps) {
     this.#rules = rules;
     this.#deps = deps;
+    const { budget } = rules;
+    if (budget === undefined || !hasMinutes(budget)) return;
+    const isAnew = budget.period !== 'session' && budget.period !== 'once';
+    this.#connected = new Connected({
+      limitMs: budget.atLimit === 'end' ? minutesMs(budget) : Infinity,
+      fromMs: budget.period === 'once' ? this.#periodAt(0).fromMs : -Infinity,
+      resetAfter: (atMs) => (isAnew ? this.#periodAt(atMs).resetAtMs : null) ?? Infinity,
+    });
+  }
+
+  /** Counts the calls of a session that begins now, if the tried budget does. */
+  connect(who: UsedBy, spans: readonly ConnectedSpan[]): Talk | undefined {
+    const budget = spans.length === 0 ? undefined : this.#budgetOf(who);
+    return budget && this.#connected?.add(accountOf(budget, who), spans);
+  }
+
+  /** The session of these calls ends earlier than it did. */
+  hangUp(talk: Talk, atMs: number): void {
+    this.#connected?.end(talk, atMs);
+  }
+
+  /** Lets connected time pass. @yields accounts, named as in `endedUnder`, that have used theirs up and end their sessions */
+  *timeUp(untilMs: number): Generator<TimeUp> {
+    for (const { account, atMs } of this.#connected?.until(untilMs) ?? []) yield { account: budgetName(account), atMs };
   }
 
   /** The day's total, as the ledger returns it; nothing for any day but that of the last entry. */
@@ -83,13 +111,17 @@ export class Used {
     this.#turn(atMs);
     const budget = this.#budgetOf(who);
     if (budget === undefined) return undefined;
-    const used = { ...(this.#ofBudget.get(accountOf(budget, who)) ?? NOTHING_USED), connectedMs: 0 };
+    const account = accountOf(budget, who);
+    const connectedMs = this.#connected?.of(account, atMs) ?? 0;
+    const used = { ...(this.#ofBudget.get(account) ?? NOTHING_USED), connectedMs };
     return isUsedUp(used, budget) ? usedUpOf(budget, this.#periodAt(atMs), used) : undefined;
   }
 
   /** Drops an ended session's usage, which only a budget per session keeps. */
   forget(sessionId: string): void {
-    if (this.#rules.budget?.period === 'session') this.#ofBudget.delete(sessionId);
+    if (this.#rules.budget?.period !== 'session') return;
+    this.#ofBudget.delete(sessionId);
+    this.#connected?.forget(sessionId);
   }
 
   #budgetOf(who: UsedBy) {

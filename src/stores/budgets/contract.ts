@@ -91,6 +91,14 @@ export interface ConnectedTime {
   readonly calls: number;
 }
 
+/** When a call was connected. */
+export interface ConnectedSpan {
+  readonly sessionId: string;
+  readonly fromMs: number;
+  /** Null while it is. */
+  readonly untilMs: number | null;
+}
+
 /** What was used of a budget. */
 export interface BudgetUsed extends UsageTotals {
   /** 0 if not asked for, because the budget has no minutes. */
@@ -117,6 +125,8 @@ export interface BudgetUse {
    * It is worked out from the records of calls, so that each instant counts once, however many nodes held the call.
    */
   connected(of: CallsOf, fromMs: number, untilMs: number): Promise<ConnectedTime>;
+  /** When the calls of sessions were connected, as `connected` counts them. */
+  spansOf(sessionIds: readonly string[]): Promise<readonly ConnectedSpan[]>;
   /** Subjects of a tenant that have used at least this much since a day, with sessions that are live or ended since `endedFromMs`. */
   subjectsOver(
     tenantId: string,

@@ -1,7 +1,7 @@
 import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
-import type { BudgetUse, CallsOf, ConnectedTime } from './contract.ts';
+import type { BudgetUse, CallsOf, ConnectedSpan, ConnectedTime } from './contract.ts';
 
 const MAX_AT_ONCE = 500;
 /** Spans that cover only the last hours are no longer than this. */
@@ -42,10 +42,23 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
   };
 }
 
-/** How long the call of a row was connected between two instants. Calls whose closing no version noted have only `closed_at_ms`. */
+/** How long the call of a row was connected between two instants. */
 export function connectedMs(sql: AnySql, fromMs: Fragment, untilMs: Fragment): Fragment {
-  return sql`
-    greatest(0, least(coalesce(closing_at_ms, closed_at_ms), provider_ends_at_ms, ${untilMs}) - greatest(opened_at_ms, ${fromMs}))`;
+  return sql`greatest(0, least(${connectedUntil(sql)}, ${untilMs}) - greatest(opened_at_ms, ${fromMs}))`;
+}
+
+/** Until when the call of a row was connected; null while it is. Calls whose closing no version noted have only `closed_at_ms`. */
+function connectedUntil(sql: AnySql): Fragment {
+  return sql`least(coalesce(closing_at_ms, closed_at_ms), provider_ends_at_ms)`;
+}
+
+/** See `BudgetUse.spansOf`. */
+export function connectedSpans(sql: AnySql, sessionIds: readonly string[]) {
+  return sql<ConnectedSpan[]>`
+    select session_id as "sessionId", opened_at_ms as "fromMs", ${connectedUntil(sql)} as "untilMs"
+    from voice_call
+    where session_id = any(${[...sessionIds]}::text[]) and opened_at_ms is not null and (closed_at_ms is not null or state <> 'closed')
+    order by opened_at_ms, id`;
 }
 
 function wayOf(of: CallsOf): Way {

@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { BudgetUse, BudgetUsed, LeastUsed, UsageScope } from './contract.ts';
-import { connectedMs, createPostgresConnected } from './postgres-connected.ts';
+import { connectedMs, connectedSpans, createPostgresConnected } from './postgres-connected.ts';
 
 const MAX_AT_ONCE = 500;
 
@@ -46,6 +46,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
     ofSession: (sessionId, subject, day) => sessions({ sessionId, subject, day }),
     connected: createPostgresConnected(database),
+    spansOf: (sessionIds) => database.run((sql) => connectedSpans(sql, sessionIds)),
 
     async ofHours(scope, fromMs, untilMs) {
       const wholeMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;

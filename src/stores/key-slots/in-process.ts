@@ -9,7 +9,7 @@ function accountsOf({ tenantId, keyId }: KeyName): { readonly key: string; reado
 }
 
 /** Beside what a create asks: takes what is known to be open (`hold`) and to be over (`end`). */
-export interface InProcessKeySlots extends Pick<KeySlots, 'take'> {
+export interface InProcessKeySlots extends Pick<KeySlots, 'take' | 'free'> {
   hold(key: KeyName, sessionId: string, untilMs: number): void;
   end(key: KeyName, sessionId: string): void;
 }
@@ -19,8 +19,14 @@ export function createInProcessKeySlots(leases: AtOnce<Leases>): InProcessKeySlo
   const hold = (key: KeyName, sessionId: string, untilMs: number): void => {
     for (const account of Object.values(accountsOf(key))) leases.renew(account, sessionId, untilMs);
   };
+  const end = (key: KeyName, sessionId: string): void => {
+    for (const account of Object.values(accountsOf(key))) leases.free(account, sessionId);
+  };
+  /** Creates are replayed one after the other, so that only the latest can still be refused. */
+  let latest: { readonly key: KeyName; readonly sessionId: string } | undefined;
   return {
     hold,
+    end,
 
     async take(key, sessionId, limits, leaseUntilMs, atMs) {
       const accounts = accountsOf(key);
@@ -29,11 +35,12 @@ export function createInProcessKeySlots(leases: AtOnce<Leases>): InProcessKeySlo
         if (limit !== undefined && leases.count(accounts[whose], atMs) >= limit) return whose;
       }
       hold(key, sessionId, leaseUntilMs);
+      latest = { key, sessionId };
       return undefined;
     },
 
-    end(key, sessionId) {
-      for (const account of Object.values(accountsOf(key))) leases.free(account, sessionId);
+    async free(sessionId) {
+      if (latest?.sessionId === sessionId) end(latest.key, sessionId);
     },
   };
 }

@@ -15,14 +15,22 @@ import {
   refuseTools,
   requireLogin,
 } from './admit-caller.ts';
-import { runSteps, whoseOf, type CreateContext, type CreateDeps, type CreateInput, type CreateStep } from './step.ts';
+import {
+  runSteps,
+  whoseOf,
+  type CountingStep,
+  type CreateContext,
+  type CreateDeps,
+  type CreateInput,
+  type CreateStep,
+} from './step.ts';
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './once-per-key.ts';
 import { closeFormerPage, findResumed, spendResumeToken } from './resume.ts';
 
 /** The rules that count, in their order: limits, ceilings and budgets. */
-export const COUNTING_STEPS: readonly CreateStep[] = [
+export const COUNTING_STEPS: readonly CountingStep[] = [
   countSubject,
   countKey,
   countTenant,

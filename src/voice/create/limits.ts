@@ -7,7 +7,15 @@ import { leverOf, leverOfShared, SHARED_BY, type SharedCeilings } from '../../qu
 
 import type { CounterTake, TakenCount } from '../../stores/counters/contract.ts';
 import type { KeySlotLimits } from '../../stores/key-slots/contract.ts';
-import type { AdmittedCaller, ConfigFound, CreateContext, CreateDeps, CreateStep, OpeningBegun } from './step.ts';
+import type {
+  AdmittedCaller,
+  ConfigFound,
+  Counted,
+  CountingContext,
+  CountingStep,
+  CreateDeps,
+  CreateStep,
+} from './step.ts';
 
 /** The lease of a slot taken for a mint outlives the provider's time-out by this much, in case this process dies. */
 const MINT_GRACE_MS = 10_000;
@@ -32,9 +40,9 @@ export const beginOpening: CreateStep = {
 };
 
 /** A caller who has used up the day has also used its try of the minute. */
-export const refuseSpent: CreateStep = {
+export const refuseSpent: CountingStep = {
   name: 'quota',
-  async take(context: OpeningBegun) {
+  async take(context: Counted) {
     const refusal = await context.opening.quotaRefusal;
     if (refusal !== undefined) context.keepsCount = true;
     return refusal;
@@ -67,10 +75,10 @@ export const countTenant = countingStep('minute of the tenant', (caller) => shar
 function countingStep(
   name: string,
   windowOf: (caller: AdmittedCaller) => SessionsWindow | undefined,
-): CreateStep<TakenCount> {
+): CountingStep<TakenCount> {
   return {
     name,
-    async take({ caller, opening: { atMs } }: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
+    async take({ caller, opening: { atMs } }: Counted, { stores }) {
       const window = windowOf(caller);
       if (window === undefined) return undefined;
       const taken = await stores.counters.take(window.key, window.limit, MINUTE_MS, atMs);
@@ -95,9 +103,9 @@ function tooMany({ limit, sharedBy, lever }: SessionsWindow, { retryAtMs }: Coun
 }
 
 /** Takes one of the subject's slots; it is leased until the session is registered. */
-export const takeSlot: CreateStep<string> = {
+export const takeSlot: CountingStep<string> = {
   name: 'slot',
-  take(context: OpeningBegun, { live }: Pick<CreateDeps, 'live'>) {
+  take(context: Counted, { live }) {
     const { caller, opening } = context;
     const { subject, keyId, limits, overrides } = caller;
     const limit = limits.concurrentSessions;
@@ -110,13 +118,13 @@ export const takeSlot: CreateStep<string> = {
       },
     );
   },
-  undo: (sessionId, { caller }: OpeningBegun, { live }) => live.slots.free(caller.subject, sessionId),
+  undo: (sessionId, { caller }: Counted, { live }) => live.slots.free(caller.subject, sessionId),
 };
 
 /** Takes a slot of the key and of its tenant, where they have such a ceiling. */
-export const takeKeySlot: CreateStep<string> = {
+export const takeKeySlot: CountingStep<string> = {
   name: 'slot of the key',
-  async take(context: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
+  async take(context: Counted, { stores }) {
     const { caller, opening } = context;
     const { tenantId, keyId } = caller;
     const limits = keySlotLimits(caller);
@@ -155,7 +163,7 @@ function keySlotLimits({ shared }: { readonly shared: readonly SharedCeilings[] 
 }
 
 /** A caller who finds no free slot has used its try of the minute. */
-function full(context: CreateContext, limit: number, error: string, lever: string): Refusal {
+function full(context: CountingContext, limit: number, error: string, lever: string): Refusal {
   context.keepsCount = true;
   return new Refusal('MAX_CONCURRENT_SESSIONS', error, {}, { limit, count: limit, unit: 'sessions', lever });
 }

@@ -174,6 +174,21 @@ export type SessionFound = CallerFound & With<'record' | 'resumed'>;
 
 export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
 
+/** What the steps that count know and use of a create: nothing of its request, so that past creates can be replayed with them. */
+export type CountingContext = Pick<CreateContext, 'caller' | 'opening' | 'keepsCount'>;
+
+export type Counted = CountingContext & Required<Pick<CountingContext, 'caller' | 'opening'>>;
+
+export interface CountingDeps {
+  readonly stores: {
+    readonly counters: Pick<DurableStores['counters'], 'take' | 'giveBack'>;
+    readonly keySlots: Pick<DurableStores['keySlots'], 'take' | 'free'>;
+  };
+  readonly live: { readonly slots: Pick<LiveStores['slots'], 'take' | 'free'> };
+}
+
+export type CountingStep<T = unknown> = Step<CountingContext, CountingDeps, T>;
+
 /** Whose refusal it is, as operators see it. */
 export function whoseOf({ tenantId, keyId, subject }: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'subject'>): Why {
   return { tenantId, keyId, subject };

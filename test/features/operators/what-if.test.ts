@@ -30,8 +30,8 @@ interface Talk {
 
 type Change = WhatIfRequest['change'];
 
-/** Replays talks under a change. Each talk has usage at its start and in each minute after that. */
-async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 48 * 60 * MINUTE): Promise<Replayed> {
+/** Replays talks under a change. Each talk has usage at its start and in each minute after that, and a call from its start to its end. */
+async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 72 * 60 * MINUTE): Promise<Replayed> {
   const rows = talks
     .map(({ startMin, lastsMin, user }, n) => {
       const startedAtMs = FROM + startMin * MINUTE;
@@ -58,6 +58,11 @@ async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 48 *
       })),
     )
     .toSorted((a, b) => a.atMs - b.atMs || a.ordinal - b.ordinal);
+  const spans = rows.map(({ record }) => ({
+    sessionId: record.id,
+    fromMs: record.startedAtMs,
+    untilMs: record.endedAtMs,
+  }));
   const calendar = createCalendar('UTC');
   const periodAt = createPeriods('UTC', calendar);
   const { budget } = change;
@@ -72,10 +77,11 @@ async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 48 *
   };
   const span = { tenantId: 'acme', fromMs: FROM, toMs, keyId: null };
   const it = new Replay(rules, span, memory, { calendar, periodAt });
-  const range = { tenantId: 'acme', sessionsFromMs: FROM, usageFromMs: FROM, toMs };
+  const range = { tenantId: 'acme', sessionsFromMs: FROM, usageFromMs: FROM, toMs, countsMinutes: true };
   const pages = readInto(it, range, LIMITS, {
     history: { list: async () => ({ rows, next: undefined, isPartial: false }) },
     usageReports: { entries: async () => ({ rows: entries, next: undefined }) },
+    budgetUse: { spansOf: async () => spans },
   });
   for await (const _ of pages);
   return it.result;
@@ -89,8 +95,11 @@ const talk = fc.record({
 });
 const talks = fc.array(talk, { maxLength: 40 });
 
-const budgetOf = (amounts: { dollars?: number; tokens?: number }, then: 'end' | 'refuse' = 'end', of = 'tenant') =>
-  budgetEntry.parse({ id: 'tried', of, period: 'day', then, ...amounts });
+const budgetOf = (
+  amounts: { dollars?: number; tokens?: number; minutes?: number },
+  then: 'end' | 'refuse' = 'end',
+  of = 'tenant',
+) => budgetEntry.parse({ id: 'tried', of, period: 'day', then, ...amounts });
 
 /** Changes of a single limit to an amount: the smaller the amount, the tighter the limit. */
 const CHANGES: Readonly<Record<string, (amount: number) => Change>> = {
@@ -105,6 +114,9 @@ const CHANGES: Readonly<Record<string, (amount: number) => Change>> = {
   'sessions at once of a tenant': (n) => ({ totals: { concurrentSessions: n } }),
   'a budget that ends': (n) => ({ budget: budgetOf({ dollars: (n + 1) / 100 }) }),
   'a budget that refuses': (n) => ({ budget: budgetOf({ tokens: (n + 1) * 10 }, 'refuse') }),
+  'a budget of minutes': (n) => ({ budget: budgetOf({ minutes: n * 10 + 0.5 }) }),
+  'a budget of minutes of each user': (n) => ({ budget: budgetOf({ minutes: n * 3 + 0.5 }, 'end', 'user') }),
+  'a budget of minutes that refuses': (n) => ({ budget: budgetOf({ minutes: n * 10 + 0.5 }, 'refuse') }),
   'a budget of each user': (n) => ({ budget: budgetOf({ tokens: (n + 1) * 5 }, 'end', 'user') }),
 };
 
@@ -169,6 +181,36 @@ describe('A replay of what happened', () => {
       ended: 1,
       microDollars: { actual: 32_000, replayed: 13_000 },
     });
+  });
+
+  test('ends sessions at the instant at which a budget’s minutes are over, and refuses others until they begin anew', async () => {
+    const all = [
+      // Ten minutes of this call and five of the next: nobody is left to end of this one.
+      { startMin: 0, lastsMin: 10, user: 1, uses: [] },
+      { startMin: 5, lastsMin: 10, user: 2, uses: [1, 1, 1, 1, 1, 100] },
+      { startMin: 12, lastsMin: 5, user: 3, uses: [100] },
+      { startMin: 1439, lastsMin: 5, user: 3, uses: [100] },
+      { startMin: 1440, lastsMin: 5, user: 4, uses: [1] },
+      // Eight minutes of this call are of the third day, which has enough for both.
+      { startMin: 2878, lastsMin: 10, user: 4, uses: [] },
+      { startMin: 2884, lastsMin: 6, user: 5, uses: [] },
+    ];
+    const replayed = await replay(all, { budget: budgetOf({ minutes: 15 }) });
+    expect(replayed).toMatchObject({ total: 7, refused: 2, byCode: { DAILY_QUOTA_EXCEEDED: 2 }, ended: 1 });
+    expect(replayed.microDollars.replayed).toBe(6000);
+  });
+
+  test('stops the clock of calls that a budget of minutes ends', async () => {
+    const all = [
+      { startMin: 0, lastsMin: 20, user: 1, uses: [] },
+      { startMin: 1, lastsMin: 20, user: 1, uses: [] },
+      { startMin: 1445, lastsMin: 5, user: 1, uses: [] },
+    ];
+    const week = budgetEntry.parse({ id: 'tried', of: 'tenant', period: 'week', then: 'end', minutes: 11 });
+    // Both calls end after six minutes, so that nothing is left, however much later.
+    expect(await replay(all, { budget: week })).toMatchObject({ refused: 1, ended: 2 });
+    const each = budgetEntry.parse({ id: 'tried', of: 'user', period: 'session', then: 'end', minutes: 6 });
+    expect(await replay(all, { budget: each })).toMatchObject({ refused: 0, ended: 2 });
   });
 
   test('frees the slot of a session that ends earlier', async () => {
