@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
-import { stateAt, withSilences } from '../../src/web/console/data/timeline.ts';
+import { folded, stateAt } from '../../src/web/console/data/timeline.ts';
 import { noteWords } from '../../src/web/console/words/notes.ts';
 
 function event(id: string, kind: OperatorEvent['kind'], to: string | null, minute = 0): OperatorEvent {
@@ -39,6 +39,13 @@ describe('The words for a session’s notes', () => {
   });
 });
 
+/** The minutes of each silence, and the ids of the events of each other entry. */
+function shown(events: readonly OperatorEvent[], at?: string) {
+  return folded(events, at).map((entry) =>
+    entry.kind === 'silence' ? entry.ms / 60_000 : [entry.event, ...entry.older].map(({ id }) => id).join(' '),
+  );
+}
+
 describe('The timeline', () => {
   const events = [
     event('5', 'detached', null, 9),
@@ -60,8 +67,26 @@ describe('The timeline', () => {
   });
 
   test('folds silence between events of any kind', () => {
-    expect(
-      withSilences(events).map((entry) => (entry.kind === 'silence' ? entry.ms / 60_000 : entry.event.id)),
-    ).toEqual(['5', '4', 6, '3', '2', '1']);
+    expect(shown(events)).toEqual(['5', '4', 6, '3', '2', '1']);
+  });
+
+  test('folds the tries to hang up a call to one entry, unless one of them is looked at or something else happened', () => {
+    const tried = (id: string, call: string, minute: number): OperatorEvent => ({
+      ...event(id, 'stayed', 'closing', minute),
+      event: 'HANGUP_ANSWERED',
+      detail: { call },
+    });
+    const all = [
+      event('8', 'moved', 'closed', 20),
+      tried('7', 'one', 15),
+      tried('6', 'two', 14),
+      tried('5', 'one', 13),
+      tried('4', 'one', 12),
+      event('3', 'usage', null, 12),
+      tried('2', 'one', 11),
+      tried('1', 'one', 11),
+    ];
+    expect(shown(all)).toEqual(['8', 5, '7 5 4', '6', '3', '2 1']);
+    expect(shown(all, '5')).toEqual(['8', 5, '7', '6', '5', '4', '3', '2 1']);
   });
 });

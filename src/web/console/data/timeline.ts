@@ -3,18 +3,36 @@ import type { OperatorEvent } from './shapes.ts';
 /** Longer silences are folded into one entry. */
 const FOLD_AFTER_MS = 2 * 60_000;
 
+/** An entry of the list. An event may stand for older ones that are like it. */
 export type Entry =
-  | { readonly kind: 'event'; readonly event: OperatorEvent }
+  | { readonly kind: 'event'; readonly event: OperatorEvent; readonly older: readonly OperatorEvent[] }
   | { readonly kind: 'silence'; readonly ms: number; readonly id: string };
 
-/** Events, newest first, with the long silences between them. */
-export function withSilences(events: readonly OperatorEvent[]): readonly Entry[] {
-  return events.flatMap((event, index) => {
+/**
+ * The entries for events, newest first: long silences between them, and repeated tries to hang up a call as one entry, unless anything else happened
+ * between them.
+ * @param at the event that is looked at, which has an entry of its own
+ */
+export function folded(events: readonly OperatorEvent[], at?: string): readonly Entry[] {
+  const entries: Entry[] = [];
+  /** Older tries to hang up each call, as far as only such tries were made since. */
+  const tries = new Map<unknown, OperatorEvent[]>();
+  events.forEach((event, index) => {
+    const isTry = event.kind === 'stayed' && event.event === 'HANGUP_ANSWERED' && event.id !== at;
+    const like = tries.get(event.detail['call']);
+    if (isTry && like) {
+      like.push(event);
+      return;
+    }
+    const older: OperatorEvent[] = [];
+    if (isTry) tries.set(event.detail['call'], older);
+    else tries.clear();
     const newer = events[index - 1];
     const ms = newer === undefined ? 0 : Date.parse(newer.at) - Date.parse(event.at);
-    const silence: readonly Entry[] = ms > FOLD_AFTER_MS ? [{ kind: 'silence', ms, id: `before-${newer?.id}` }] : [];
-    return [...silence, { kind: 'event', event }];
+    if (ms > FOLD_AFTER_MS) entries.push({ kind: 'silence', ms, id: `before-${newer?.id}` });
+    entries.push({ kind: 'event', event, older });
   });
+  return entries;
 }
 
 /** The machine's state after an event; undefined if the events do not go back to when it entered that state. */

@@ -4,7 +4,7 @@ import type { ReadMore } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
 import { useWords } from '../data/machines.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
-import { stepFrom, withSilences } from '../data/timeline.ts';
+import { folded, stepFrom } from '../data/timeline.ts';
 import { spanText } from '../words/format.ts';
 import { noteWords } from '../words/notes.ts';
 import { reasonWords } from '../words/reasons.ts';
@@ -89,7 +89,7 @@ export function Timeline({ machine, events, at, onStep, hasMore, more, since, ab
       {events.length === 0 &&
         (empty ?? <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>)}
       <ol ref={list} class="events">
-        {withSilences(events).map((entry) =>
+        {folded(events, at).map((entry) =>
           entry.kind === 'silence' ? (
             <li key={entry.id} class="silence">
               {spanText(entry.ms)} without an event
@@ -99,6 +99,7 @@ export function Timeline({ machine, events, at, onStep, hasMore, more, since, ab
               key={entry.event.id}
               machine={machine}
               event={entry.event}
+              older={entry.older}
               since={since}
               isHere={entry.event.id === at}
               onStep={() => onStep(entry.event.id)}
@@ -115,6 +116,8 @@ interface TimelineEventProps {
   /** The id of the machine that did it. */
   readonly machine: string;
   readonly event: OperatorEvent;
+  /** Events like it that it stands for. */
+  readonly older: readonly OperatorEvent[];
   readonly since: string | undefined;
   /** Whether the page shows the machine as of this event, which is then expanded. */
   readonly isHere: boolean;
@@ -122,10 +125,11 @@ interface TimelineEventProps {
 }
 
 /** One event: when, what, from which state to which, and why. */
-function TimelineEvent({ machine: own, event, since, isHere, onStep }: TimelineEventProps) {
+function TimelineEvent({ machine: own, event, older, since, isHere, onStep }: TimelineEventProps) {
   const machine = event.about === 'call' ? 'voice-call' : own;
   const wordOf = useWords(machine);
   const link = linkOf(event);
+  const first = older.at(-1);
   const { at, event: name, from, to, guards, detail, node, requestId } = event;
   const reason = to !== null && typeof detail['reason'] === 'string' ? detail['reason'] : null;
   const said = noteWords(event) ?? wordOf(name ?? '');
@@ -140,6 +144,11 @@ function TimelineEvent({ machine: own, event, since, isHere, onStep }: TimelineE
           {isTrouble(event) && <Warning />}
           {event.about === 'call' && 'call: '}
           {link === undefined ? said : <a href={link}>{said}</a>}{' '}
+          {first !== undefined && (
+            <>
+              {older.length + 1} times since <Moment at={first.at} hasMs />{' '}
+            </>
+          )}
           {to !== null && (
             <span class="event-move">
               {from !== null && from !== to && (
