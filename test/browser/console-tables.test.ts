@@ -18,12 +18,21 @@ function maxLines(width: number, isLong: boolean): number {
   return isLong ? 11 : 6;
 }
 
-/** By how many pixels the page and its tables are too wide, and how tall the tallest row is. */
+/** By how many pixels the page and its tables are too wide, how tall the tallest row is, and which parts of short texts are on two lines. */
 const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => {
   const main = document.getElementById('main');
   const boxes = [document.documentElement, main, ...main.querySelectorAll('.table')];
   const heights = [...main.querySelectorAll('[data-row]')].map((row) => row.getBoundingClientRect().height);
-  return { over: Math.max(...boxes.map((box) => box.scrollWidth - box.clientWidth)), height: Math.max(0, ...heights) };
+  const range = document.createRange();
+  const broken = [...main.querySelectorAll('[data-row] .parts')].flatMap((cell) => {
+    const found = [];
+    for (const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT); texts.nextNode(); ) {
+      range.selectNodeContents(texts.currentNode);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(range.toString());
+    }
+    return found;
+  });
+  return { broken, over: Math.max(...boxes.map((box) => box.scrollWidth - box.clientWidth)), height: Math.max(0, ...heights) };
 })`;
 
 function listOf(api: string): ListFixture {
@@ -65,7 +74,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
 
   const size = (width: number): Promise<void> => here.page.setViewportSize({ width, height: 800 });
 
-  const measure = (): Promise<{ over: number; height: number }> => here.page.evaluate(MEASURE);
+  const measure = (): Promise<{ broken: string[]; over: number; height: number }> => here.page.evaluate(MEASURE);
 
   test.each(LISTS)('of $path fit every window, and no row is taller than its texts need', async (list) => {
     for (const isLong of [false, true]) {
@@ -73,9 +82,10 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       await here.page.locator('[data-row]').first().waitFor();
       for (const width of WIDTHS) {
         await size(width);
-        const { over, height } = await measure();
+        const { broken, over, height } = await measure();
         expect(height, `pixels at ${width}`).toBeLessThanOrEqual(width < 660 ? 700 : 420);
         expect({ width, isLong, over }).toEqual({ width, isLong, over: 0 });
+        expect({ width, broken: width < 390 ? [] : broken }).toEqual({ width, broken: [] });
         expect(height, `lines at ${width}`).toBeGreaterThan(LINE);
         expect(height / LINE, `lines at ${width}`).toBeLessThanOrEqual(maxLines(width, isLong));
       }

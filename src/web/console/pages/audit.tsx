@@ -13,9 +13,10 @@ import { Standing } from '../parts/marks.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
+import { Parts } from '../parts/text-parts.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { ACTION_NAMES, actionWords } from '../words/actions.ts';
-import { countText } from '../words/format.ts';
+import { countText, shortRef } from '../words/format.ts';
 
 /** The query parameters that are filters. */
 const NAMES = ['action', 'actorRef', 'target', 'batchId', 'from', 'tenantId'] as const;
@@ -150,10 +151,14 @@ const COLUMNS: readonly Column<ListedAuditRow>[] = [
   },
   {
     title: 'To',
-    style: 'text',
+    style: 'text parts',
     cell: (row) => {
       const page = targetPage(row);
-      const name = <code>{row.target}</code>;
+      const name = (
+        <code>
+          <Parts text={row.action.startsWith('session.') ? shortRef(row.target) : row.target} />
+        </code>
+      );
       return page === undefined ? name : <a href={page}>{name}</a>;
     },
   },
@@ -169,7 +174,7 @@ const COLUMNS: readonly Column<ListedAuditRow>[] = [
   },
   {
     title: 'Request',
-    style: 'text',
+    style: 'text parts',
     cell: ({ requestId }) =>
       requestId === null ? (
         '–'

@@ -19,6 +19,7 @@ import { usePage } from '../parts/page.ts';
 import { SavedViews, SaveView } from '../parts/saved-views.tsx';
 import { useKeepOrder } from '../parts/sorting.tsx';
 import { More, Table, type Column } from '../parts/table.tsx';
+import { Parts } from '../parts/text-parts.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
 import { countText, sumOf } from '../words/format.ts';
 import { columnsOf } from '../words/series.ts';
@@ -228,8 +229,13 @@ const COLUMNS: readonly Column<Refusal>[] = [
   },
   {
     title: 'Network',
-    style: 'text',
+    style: 'text parts',
     sortBy: ({ network }) => network,
-    cell: ({ network }) => network !== null && <code>{network}</code>,
+    cell: ({ network }) =>
+      network !== null && (
+        <code>
+          <Parts text={network} />
+        </code>
+      ),
   },
 ];

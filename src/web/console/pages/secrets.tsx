@@ -9,6 +9,7 @@ import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
+import { Parts } from '../parts/text-parts.tsx';
 import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
@@ -107,7 +108,15 @@ function TenantSecrets({ tenant: { id, name }, secrets }: TenantSecretsProps) {
 }
 
 const COLUMNS: readonly Column<OperatorSecret>[] = [
-  { title: 'Name', style: 'text', cell: ({ name }) => <code>{name}</code> },
+  {
+    title: 'Name',
+    style: 'text',
+    cell: ({ name }) => (
+      <code>
+        <Parts text={name} />
+      </code>
+    ),
+  },
   { title: 'Version', style: 'number', cell: ({ version }) => countText(version) },
   { title: 'Set', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { title: 'By', style: 'text', cell: ({ createdBy }) => createdBy },

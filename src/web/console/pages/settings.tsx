@@ -7,6 +7,7 @@ import { AddressChoice } from '../parts/filter-fields.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
+import { Parts } from '../parts/text-parts.tsx';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
@@ -77,7 +78,9 @@ const COLUMNS: readonly Column<Setting>[] = [
     style: 'text',
     cell: ({ name, isMixed }) => (
       <>
-        <code>{name}</code>
+        <code>
+          <Parts text={name} />
+        </code>
         {isMixed && (
           <span class="problem">
             {' '}

@@ -1,20 +1,11 @@
-import { Fragment } from 'preact';
 import type { Code as ErrorCode } from '../../../protocol/error-codes.ts';
+import { Parts } from './text-parts.tsx';
 
-/** An error code, which can break between its words in a narrow place. */
+/** An error code. */
 export function Code({ code }: { readonly code: string }) {
   return (
     <code title={codeWords(code)}>
-      {code.split('_').map((word, index) => (
-        <Fragment key={`${index} ${word}`}>
-          {index > 0 && (
-            <>
-              _<wbr />
-            </>
-          )}
-          {word}
-        </Fragment>
-      ))}
+      <Parts text={code} />
     </code>
   );
 }

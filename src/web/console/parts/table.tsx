@@ -7,7 +7,7 @@ import { Warning, wordsOf } from './view-states.tsx';
 export interface Column<R> {
   readonly title: string;
   readonly cell: (row: R) => ComponentChildren;
-  /** Classes of its cells: `number`, `text` for texts of any length, `long` for sentences. */
+  /** Classes of its cells: `number`, `text` for texts of any length; with it `parts` for short ones, `long` for sentences. */
   readonly style?: string;
   /** What its rows are sorted by, if they can be; null comes last. */
   readonly sortBy?: (row: R) => string | number | null;
