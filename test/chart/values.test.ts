@@ -114,30 +114,30 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
       'nodeSelector:\n        disk: fast',
     ],
     ['topologySpread', 'deployment.yaml', () => but({ topologySpread: ['zone'] }), 'topologyKey: zone'],
-    ['existingSecret', 'deployment.yaml', () => but({ existingSecret: 'mine' }), '- secretRef: { name: mine }'],
+    ['existingSecret', 'deployment.yaml', () => but({ existingSecret: 'mine' }), '- secretRef: { name: "mine" }'],
     [
       'tenants.existingConfigMap',
       'deployment.yaml',
       () => but({ tenants: { existingConfigMap: 'mine' } }),
-      'configMap: { name: mine }',
+      'configMap: { name: "mine" }',
     ],
     [
       'tenants.inline',
       'deployment.yaml',
       () => but({ tenants: { inline: { tenants: [] } } }),
-      'configMap: { name: switchboard-tenants }',
+      'configMap: { name: "switchboard-tenants" }',
     ],
     [
       'postgres.existingSecret',
       'deployment.yaml',
       () => but({ postgres: { existingSecret: { name: 'db-app' } } }),
-      'secretKeyRef: { name: db-app, key: uri }',
+      'secretKeyRef: { name: "db-app", key: "uri" }',
     ],
     [
       'redis.existingSecret',
       'deployment.yaml',
       () => but({ redis: { existingSecret: { name: 'v', key: 'k' } } }),
-      'secretKeyRef: { name: v, key: k }',
+      'secretKeyRef: { name: "v", key: "k" }',
     ],
     [
       'redis.url',
@@ -155,13 +155,13 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
       'ingress.className',
       'ingress.yaml',
       () => but({ ingress: { enabled: true, className: 'traefik' } }),
-      'ingressClassName: traefik',
+      'ingressClassName: "traefik"',
     ],
     [
       'ingress.tlsSecret',
       'ingress.yaml',
       () => example,
-      '- hosts: [voice.example.com]\n      secretName: voice-example-com-tls',
+      '- hosts: [voice.example.com]\n      secretName: "voice-example-com-tls"',
     ],
     ['gateway', 'httproute.yaml', () => everything, 'namespace: gateways\n  hostnames: [voice.example.com]'],
     [
@@ -184,7 +184,7 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
       () => withConfig({ OUTBOUND_ALLOW_CIDRS: '10.2.0.1, fd00::/8' }),
       'cidr: "10.2.0.1/32" }\n        - ipBlock: { cidr: "fd00::/8" }',
     ],
-    ['serviceMonitor', 'servicemonitor.yaml', () => everything, 'name: switchboard-token'],
+    ['serviceMonitor', 'servicemonitor.yaml', () => everything, 'name: "switchboard-token"'],
     ['serviceMonitor.labels', 'servicemonitor.yaml', () => everything, '    release: prometheus'],
     ['dashboard.labels', 'dashboard.yaml', () => everything, 'grafana_dashboard: "1"'],
   ])('%s does what it says', (_name, file, change, line) => {
@@ -273,10 +273,39 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     ['voice.eu', 'voice-eu-switchboard'],
     ['true', 'true-switchboard'],
     [`${'x'.repeat(51)}.y`, 'x'.repeat(51)],
+    [`${'x'.repeat(50)}--y`, 'x'.repeat(50)],
+    ['2030', 'switchboard-2030'],
+    ['2-switchboard', 'switchboard-2-switchboard'],
   ])('of any release make names and labels that a cluster takes: %s', (release, name) => {
     const [service] = render(example, release).objects['service.yaml'] ?? [];
     expect(service?.metadata).toMatchObject({ name, labels: { 'app.kubernetes.io/instance': release } });
   });
+
+  test('of objects of the user are texts, whatever they look like', () => {
+    const digits = { name: '123', key: '456' };
+    const { objects } = render({
+      ...everything,
+      existingSecret: '123',
+      tenants: { existingConfigMap: '123' },
+      postgres: { existingSecret: digits },
+      ingress: { enabled: true, className: '123', tlsSecret: '123' },
+      serviceMonitor: { enabled: true, tokenSecret: digits },
+    });
+    const text = JSON.stringify(Object.values(objects));
+    expect(text.match(/"123"/g)?.length).toBeGreaterThanOrEqual(8);
+    expect(text).not.toMatch(/:(123|456)\b/);
+  });
+
+  test.each(['OUTBOUND_ALLOW_CIDRS', 'OUTBOUND_ALLOW_PORTS'])(
+    'are refused where entries of %s have only spaces between them, as the service refuses them',
+    (name) => {
+      const [one, other] = name.endsWith('PORTS') ? ['8443', '9443'] : ['10.2.0.0/16', 'fd00::/8'];
+      expect(() => render(withConfig({ [name]: `${one} ${other}` }))).toThrow(
+        `config.${name} is separated by spaces alone: put commas between its entries`,
+      );
+      expect(() => render(withConfig({ [name]: ` ${one} , ${other}, ` }))).not.toThrow();
+    },
+  );
 
   test('put nothing but the service behind its address', () => {
     const { objects } = render(everything);

@@ -1,7 +1,10 @@
-{{/* The name of every resource: the release's name, with "switchboard" in it, and without dots, which a Service's name may not have. */}}
+{{/* The name of every resource: the release's name, with "switchboard" in it. A Service's name has no dots and begins with a letter. */}}
 {{- define "switchboard.name" -}}
 {{- $name := ternary .Release.Name (printf "%s-switchboard" .Release.Name) (contains "switchboard" .Release.Name) -}}
-{{- $name | replace "." "-" | trunc 52 | trimSuffix "-" -}}
+{{- if not (regexMatch "^[a-z]" $name) -}}
+{{- $name = printf "switchboard-%s" .Release.Name -}}
+{{- end -}}
+{{- regexReplaceAll "-+$" ($name | replace "." "-" | trunc 52) "" -}}
 {{- end -}}
 
 {{- define "switchboard.labels" -}}
@@ -51,7 +54,7 @@ securityContext:
 {{- $store := get .root.Values .name -}}
 {{- if $store.existingSecret.name -}}
 - name: {{ .variable }}
-  valueFrom: { secretKeyRef: { name: {{ $store.existingSecret.name }}, key: {{ $store.existingSecret.key }} } }
+  valueFrom: { secretKeyRef: { name: {{ quote $store.existingSecret.name }}, key: {{ quote $store.existingSecret.key }} } }
 {{- else if $store.url -}}
 - name: {{ .variable }}
   valueFrom: { secretKeyRef: { name: {{ include "switchboard.name" .root }}-stores, key: {{ .variable }} } }
@@ -64,7 +67,7 @@ securityContext:
 {{- define "switchboard.env" -}}
 {{- with .Values.existingSecret -}}
 envFrom:
-  - secretRef: { name: {{ . }} }
+  - secretRef: { name: {{ quote . }} }
 {{ end -}}
 env:
   {{- with include "switchboard.store" (dict "root" . "name" "postgres" "variable" "DATABASE_URL") }}
@@ -94,7 +97,7 @@ env:
 
 {{- define "switchboard.volumes" -}}
 - name: tenants
-  configMap: { name: {{ include "switchboard.tenants" . }} }
+  configMap: { name: {{ include "switchboard.tenants" . | quote }} }
 - name: scratch
   emptyDir: {}
 {{- end -}}
