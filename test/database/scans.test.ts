@@ -6,6 +6,7 @@ import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
 import { scanCalls } from '../../src/stores/voice-calls/postgres-pages.ts';
 import { entriesAfter } from '../../src/stores/usage-reports/postgres.ts';
 import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
+import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { scanEach } from '../../src/stores/voice-history/postgres-pages.ts';
 import { runScan, MAX_SCANNED } from '../../src/stores/scanned-page.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
@@ -65,6 +66,12 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
           from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${SESSIONS * 0.75}::int4 as live from generate_series(1, ${SESSIONS}::int4) as n) as made
         ) as made`,
   );
+
+  test('has the newest of a visitor, however many more there are', async () => {
+    const newest = await createPostgresVoiceHistory(database()).newestOf(['regular', 'nobody'], 5);
+    const last = SESSIONS * 0.75;
+    expect(newest.map(({ record }) => record.startedAtMs - DAY_BEGIN)).toEqual([0, 1, 2, 3, 4].map((n) => last - n));
+  });
 
   test.each<[string, HistoryFilter]>([
     ['voice_session_newest_of_reason', { reasons: ['abandoned'] }],

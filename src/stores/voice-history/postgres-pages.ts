@@ -149,13 +149,13 @@ function pageOf(found: readonly Hit[], limit: number, atMsOf: (row: Hit) => numb
   return { rows, next: last && { atMs: atMsOf(last), id: last.id }, isPartial: false };
 }
 
-/** See `VoiceHistory.newestOf`. Ids begin with their subject; the semicolon is the character after the colon. */
-export async function newestOf(sql: Sql, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
+/** See `VoiceHistory.newestOf`. */
+export async function newestOf(sql: AnySql, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
   const rows = await sql<Listed[]>`
     select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
       cross join lateral (
         select ${record(sql)}, state from voice_session
-        where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MAX_SCANNED}
+        where voice_session.subject = wanted.subject order by started_at_ms desc, voice_session.id desc limit ${limit}
       ) as found
     order by "startedAtMs" desc, id desc limit ${limit}`;
   return rows.map(toRow);

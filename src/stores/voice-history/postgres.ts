@@ -123,7 +123,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     wordsDueBefore: (filter, beforeMs, after, limit) =>
       runScan(database, (sql) => wordsDueSessions(sql, filter, beforeMs, after, limit)),
 
-    newestOf: (subjects, limit) => database.run((sql) => newestOf(sql, subjects, limit)),
+    newestOf: (subjects, limit) => runScan(database, (sql) => newestOf(sql, subjects, limit)),
 
     ofUpstream: (upstreamId, limit) => database.run((sql) => ofUpstream(sql, upstreamId, limit)),
 
