@@ -15,8 +15,9 @@ export interface BudgetTaken {
 }
 
 export interface DomainBudgetOptions {
-  /** Name of the counter. */
+  /** Keeps its counters apart from those of other budgets. */
   readonly name: string;
+  /** What the addresses of a domain share in a window; all domains share `DOMAINS` times as much. */
   readonly perDomain: number;
   readonly windowMs: number;
 }

@@ -18,8 +18,9 @@ export interface Guess {
   readonly email: string | undefined;
   /** Whether the address has a code, even if it may not log in. */
   readonly hasCode: boolean;
-  /** The device cookie. */
+  /** Undefined for a browser that has not logged in with the address before. */
   readonly device: Device | undefined;
+  /** Whether the address closes after too many wrong codes in a row; a browser with a device cookie has a row of its own. */
   readonly isCountedInRow: boolean;
   /** Whether it is exempt from the budgets of its domain and the installation. */
   readonly isLifted: boolean;
@@ -28,7 +29,7 @@ export interface Guess {
 export interface GuessTaken {
   readonly allowed: boolean;
   readonly spent: GuessSpender | undefined;
-  /** Everything that was counted. */
+  /** To be given back where the guess turns out to be right, or is not evaluated. */
   readonly counts: readonly TakenCount[];
 }
 
