@@ -84,7 +84,6 @@ function RevokeLoginDialog({ id, email }: { readonly id: string; readonly email:
     <RevokeDialog
       title={`Revoke the login of ${email}?`}
       verb="Revoke login"
-      isReady
       act={(reason) => revokeLogin(id, reason)}
       done="Login revoked"
     >

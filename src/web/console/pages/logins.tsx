@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
 import type { loginPage, OperatorLogin } from '../../../protocol/operator/login.ts';
@@ -12,7 +11,7 @@ import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark } from '../parts/marks.tsx';
-import { RevokeDialog } from '../parts/modal.tsx';
+import { FormDialog, textOf } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
@@ -91,13 +90,13 @@ const COLUMNS: readonly Column<OperatorLogin>[] = [
 /** Lets an address log in from new browsers again. */
 function LiftAddressDialog() {
   const id = useId();
-  const email = useSignal('');
   return (
-    <RevokeDialog
+    <FormDialog
       title="Let an address log in again?"
       verb="Let it log in"
-      isReady
-      act={(reason) => liftAddress(email.peek().trim(), reason)}
+      isDangerous
+      needsReason
+      send={(data, reason) => liftAddress(textOf(data, 'email'), reason)}
       done="It may log in again"
     >
       <p>
@@ -105,17 +104,8 @@ function LiftAddressDialog() {
         this forgets the wrong codes, and lets the address pass what its domain has used up, for a day.
       </p>
       <label for={id}>E-mail address</label>
-      <input
-        id={id}
-        type="email"
-        required
-        autocomplete="off"
-        value={email.value}
-        onInput={({ currentTarget }) => {
-          email.value = currentTarget.value;
-        }}
-      />
-    </RevokeDialog>
+      <input id={id} name="email" type="email" required autocomplete="off" />
+    </FormDialog>
   );
 }
 

@@ -60,7 +60,6 @@ function EndOwnLoginDialog({ id, createdAt }: OwnLogin) {
     <RevokeDialog
       title="End this login?"
       verb="End it"
-      isReady
       needsReason={false}
       act={() => revokeOwnLogin(id)}
       done="Login ended"

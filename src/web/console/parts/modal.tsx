@@ -1,7 +1,7 @@
 import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { Failure } from '../data/api.ts';
+import type { Answer, Failure } from '../data/api.ts';
 import { closeDialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
 import { Warning, wordsOf } from './view-states.tsx';
@@ -57,20 +57,6 @@ export function Refused({ failure }: { readonly failure: Failure | undefined }) 
   );
 }
 
-/** The buttons that submit a dialog's form, and close the dialog. */
-export function FormButtons({ verb, isRunning }: { readonly verb: string; readonly isRunning: boolean }) {
-  return (
-    <div class="buttons">
-      <button class="primary" disabled={isRunning}>
-        {verb}
-      </button>
-      <button type="button" onClick={closeDialog}>
-        Cancel
-      </button>
-    </div>
-  );
-}
-
 const MAX_REASON_LENGTH = 500;
 
 /** Asks why somebody does something that cannot be undone. The audit records it. */
@@ -94,86 +80,151 @@ export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
   );
 }
 
-/** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
-
-interface RevokeDialogProps {
+interface FormDialogProps<T> {
   readonly title: string;
+  /** On the button that sends the form. */
   readonly verb: string;
-  /** What the action does. */
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
+  readonly send: (data: FormData, reason: string) => Promise<Answer<T>>;
+  /** What to say when it is done; the dialog then closes. With undefined it stays open. */
+  readonly done?: string | ((body: T) => string | undefined);
+  /** What replaces the form when it is done: a secret that is shown once, for example. */
+  readonly result?: { readonly title: string; readonly show: (body: T) => ComponentChildren };
+  readonly isDangerous?: boolean;
   /** False until it is known what the action does. */
-  readonly isReady: boolean;
+  readonly isReady?: boolean;
   /** Whether the audit records a reason. */
   readonly needsReason?: boolean;
   /** A text that must be typed before anything is done. */
-  readonly confirm?: string;
-  /** @returns why it was refused, or undefined */
-  readonly act: (reason: string) => Promise<Failure | undefined>;
-  readonly done: string;
+  readonly confirm?: string | undefined;
 }
 
-export function RevokeDialog({
+/** A dialog with a form. It shows why the form was refused, and closes when it is done. */
+export function FormDialog<T>({
   title,
   verb,
   children,
-  isReady,
-  needsReason = true,
-  confirm,
-  act,
+  send,
   done,
-}: RevokeDialogProps) {
+  result,
+  isDangerous = false,
+  isReady = true,
+  needsReason = false,
+  confirm,
+}: FormDialogProps<T>) {
   const id = useId();
   const reason = useSignal('');
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);
-  const run = async (): Promise<void> => {
+  const received = useSignal<T | undefined>(undefined);
+  const run = async (form: HTMLFormElement): Promise<void> => {
     isRunning.value = true;
-    failure.value = await act(reason.peek().trim());
+    const answer = await send(new FormData(form), reason.peek().trim());
     isRunning.value = false;
-    if (failure.peek() !== undefined) return;
-    say(done);
-    closeDialog();
+    failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return;
+    if (result === undefined) {
+      const words = typeof done === 'function' ? done(answer.body) : done;
+      if (words === undefined) return;
+      say(words);
+      closeDialog();
+    } else received.value = answer.body;
     void refreshAll();
   };
+  const body = received.value;
+  const isDone = result !== undefined && body !== undefined;
   return (
-    <Modal title={title} class="end" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <h2>
-          <Warning /> {title}
-        </h2>
-        {children}
-        {needsReason && <ReasonField reason={reason} />}
-        {confirm !== undefined && (
-          <>
-            <label for={id}>
-              Type <code>{confirm}</code> to confirm
-            </label>
-            <input
-              id={id}
-              required
-              autocomplete="off"
-              spellcheck={false}
-              onInput={({ currentTarget }) =>
-                currentTarget.setCustomValidity(currentTarget.value.trim() === confirm ? '' : `Please type ${confirm}.`)
-              }
-            />
-          </>
-        )}
-        <Refused failure={failure.value} />
-        <div class="buttons">
-          <button class="danger" disabled={!isReady || isRunning.value}>
-            <Warning /> {verb}
-          </button>
-          <button type="button" onClick={closeDialog}>
-            Keep
-          </button>
-        </div>
-      </form>
+    <Modal title={isDone ? result.title : title} class={isDangerous ? 'end' : ''} onClose={closeDialog}>
+      {isDone ? (
+        <>
+          {result.show(body)}
+          <form method="dialog" class="buttons">
+            <button autofocus>Done</button>
+          </form>
+        </>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void run(event.currentTarget);
+          }}
+        >
+          <h2>
+            {isDangerous && <Warning />} {title}
+          </h2>
+          {children}
+          {needsReason && <ReasonField reason={reason} />}
+          {confirm !== undefined && (
+            <>
+              <label for={id}>
+                Type <code>{confirm}</code> to confirm
+              </label>
+              <input
+                id={id}
+                required
+                autocomplete="off"
+                spellcheck={false}
+                onInput={({ currentTarget: field }) =>
+                  field.setCustomValidity(field.value.trim() === confirm ? '' : `Please type ${confirm}.`)
+                }
+              />
+            </>
+          )}
+          <Refused failure={failure.value} />
+          <div class="buttons">
+            <button class={isDangerous ? 'danger' : 'primary'} disabled={!isReady || isRunning.value}>
+              {isDangerous && <Warning />} {verb}
+            </button>
+            <button type="button" onClick={closeDialog}>
+              {isDangerous ? 'Keep' : 'Cancel'}
+            </button>
+          </div>
+        </form>
+      )}
     </Modal>
+  );
+}
+
+interface RevokeDialogProps extends Omit<FormDialogProps<unknown>, 'send' | 'result'> {
+  readonly act: (reason: string) => Promise<Answer<unknown>>;
+}
+
+/** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
+export function RevokeDialog({ act, ...dialog }: RevokeDialogProps) {
+  return <FormDialog isDangerous needsReason {...dialog} send={(_, reason) => act(reason)} />;
+}
+
+/** The texts of a form's field, of which there are several if it is a list of boxes to check. */
+export function textsOf(data: FormData, name: string): string[] {
+  return data.getAll(name).filter((value) => typeof value === 'string');
+}
+
+/** The text of a form's field; empty if it has none. */
+export function textOf(data: FormData, name: string): string {
+  return (textsOf(data, name)[0] ?? '').trim();
+}
+
+interface SelectFieldProps {
+  readonly label: string;
+  readonly name?: string;
+  readonly values: readonly (readonly [value: string, words: string])[];
+  /** What is chosen: always if `onSet` takes what the operator chooses, otherwise at first. */
+  readonly chosen?: string | undefined;
+  readonly onSet?: (value: string) => void;
+}
+
+/** A choice in a form. */
+export function SelectField({ label, name, values, chosen, onSet }: SelectFieldProps) {
+  return (
+    <label class="field">
+      {label}
+      <select name={name} value={onSet && chosen} onChange={({ currentTarget }) => onSet?.(currentTarget.value)}>
+        {values.map(([value, words]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -33,8 +33,9 @@ function SaveViewDialog({ href, tenantId }: { readonly href: string; readonly te
     const chosen = name.peek().trim();
     problem.value = isSavable(chosen + href) ? '' : 'An address is kept nowhere: not in a name, and not in a filter.';
     if (problem.peek() !== '') return;
-    failure.value = await saveView(chosen, href, isShared.peek() ? tenantId : undefined);
-    if (failure.peek() !== undefined) return;
+    const answer = await saveView(chosen, href, isShared.peek() ? tenantId : undefined);
+    failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return;
     say(`View ${chosen} saved`);
     closeDialog();
   };
@@ -94,7 +95,7 @@ export function SavedViews() {
   if (views.length === 0) return null;
   const forget = async (view: OperatorView): Promise<void> => {
     if (view.tenantId !== null) dialog.value = <DeleteSharedDialog view={view} />;
-    else if ((await deleteView(view.id)) !== undefined) say('It could not be removed: try again');
+    else if (!(await deleteView(view.id)).ok) say('It could not be removed: try again');
   };
   return (
     <ul class="saved" aria-label="Saved views">
@@ -120,7 +121,6 @@ function DeleteSharedDialog({ view: { id, name, tenantId, isOwn } }: { readonly 
     <RevokeDialog
       title={`Delete the view ${name}`}
       verb="Delete"
-      isReady
       needsReason={false}
       act={() => deleteView(id)}
       done={`View ${name} deleted`}

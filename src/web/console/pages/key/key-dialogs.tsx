@@ -23,10 +23,7 @@ export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' |
       verb="Revoke for ever"
       isReady={count !== undefined}
       confirm={id}
-      act={async (reason) => {
-        const answer = await revokeKey({ tenantId, id }, { reason });
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={(reason) => revokeKey({ tenantId, id }, { reason })}
       done="Key revoked"
     >
       <p role="status">
@@ -55,11 +52,7 @@ export function PauseKeyDialog({ tenantId, id, pausedAt }: Pick<OperatorKey, 'te
     <RevokeDialog
       title={`${isPaused ? 'Resume' : 'Pause'} the key ${tenantId}/${id}?`}
       verb={isPaused ? 'Resume' : 'Pause'}
-      isReady
-      act={async (reason) => {
-        const answer = await pauseKey({ tenantId, id }, isPaused ? 'resume' : 'pause', reason);
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={(reason) => pauseKey({ tenantId, id }, isPaused ? 'resume' : 'pause', reason)}
       done={isPaused ? 'Key resumed' : 'Key paused'}
     >
       {isPaused ? (

@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals';
 import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
+import { SelectField } from '../../parts/modal.tsx';
 
 const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
   turnstile: 'Turnstile',
@@ -9,6 +10,8 @@ const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
   recaptcha: 'reCAPTCHA v3',
   altcha: 'ALTCHA: a proof of work, which needs nobody else',
 };
+
+const AS_USUAL = ['', 'as the installation says'] as const;
 
 interface Props {
   /** Undefined while the installation's settings apply. The server reports combinations that do not work. */
@@ -28,17 +31,12 @@ export function ChallengeFields({ bots }: Props) {
   };
   return (
     <div class="numbers">
-      <label class="field">
-        Whose challenges
-        <select value={provider ?? ''} onChange={({ currentTarget: { value } }) => choose(value)}>
-          <option value="">as the installation says</option>
-          {Object.entries(PROVIDERS).map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Whose challenges"
+        values={[AS_USUAL, ...Object.entries(PROVIDERS)]}
+        chosen={provider ?? ''}
+        onSet={choose}
+      />
       {provider !== undefined && provider !== 'altcha' && (
         <>
           <Text label="Site key" value={siteKey} onSet={(value) => set({ siteKey: value })} />
@@ -65,19 +63,16 @@ export function ChallengeFields({ bots }: Props) {
           />
         </label>
       )}
-      <label class="field">
-        Who is challenged
-        <select
-          value={challenge ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })
-          }
-        >
-          <option value="">as the installation says</option>
-          <option value="suspect">those who are suspect, and nobody else</option>
-          <option value="always">everybody</option>
-        </select>
-      </label>
+      <SelectField
+        label="Who is challenged"
+        values={[
+          AS_USUAL,
+          ['suspect', 'those who are suspect, and nobody else'],
+          ['always', 'everybody'],
+        ]}
+        chosen={challenge ?? ''}
+        onSet={(value) => set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })}
+      />
     </div>
   );
 }

@@ -82,12 +82,8 @@ function StopDialog({ tenantId }: Props) {
     <RevokeDialog
       title={`Stop ${what}?`}
       verb={`Stop ${what}`}
-      isReady
       needsReason={false}
-      act={async () => {
-        const answer = await stopService(tenantId);
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={() => stopService(tenantId)}
       done="Stopped"
     >
       <p>
@@ -104,12 +100,8 @@ function ResumeDialog({ tenantId }: Props) {
     <RevokeDialog
       title={`Resume ${what}?`}
       verb="Resume"
-      isReady
       needsReason={false}
-      act={async () => {
-        const answer = await resumeService(tenantId);
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={() => resumeService(tenantId)}
       done="Resumed"
     >
       <p>Sessions can be opened again, at once. Those that were ended stay ended.</p>
