@@ -28,14 +28,13 @@ export function changeBudget(
   budget: Named,
   changes: Output<typeof changeBudgetRequest>,
 ): Promise<Answer<Output<typeof budgetReply>>> {
-  return patch(pathOf(budget, {}), changes);
+  return patch(pathOf(budget), changes);
 }
 
 export function deleteBudget(budget: Named, reason: string): Promise<Answer<Output<typeof deleteBudgetReply>>> {
-  return remove(pathOf(budget, { reason }));
+  return remove(pathOf(budget, reason));
 }
 
-function pathOf({ tenantId, id }: Named, query: Readonly<Record<string, string>>): string {
-  const scope = tenantId === null ? {} : { tenantId };
-  return `/api/operator/budgets/${encodeURIComponent(id)}${queryText({ ...scope, ...query })}`;
+function pathOf({ tenantId, id }: Named, reason?: string): string {
+  return `/api/operator/budgets/${encodeURIComponent(id)}${queryText({ tenantId: tenantId ?? undefined, reason })}`;
 }

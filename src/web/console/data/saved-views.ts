@@ -31,7 +31,7 @@ export async function readViews(): Promise<void> {
 
 /** Saves a view, replacing one of the same name. */
 export async function saveView(name: string, href: string, tenantId?: string): Promise<Answer<unknown>> {
-  const view = { name, href: href.replace(wholeIds, '$1'), ...(tenantId === undefined ? {} : { tenantId }) };
+  const view = { name, href: href.replace(wholeIds, '$1'), tenantId };
   const answer = await post<Output<typeof saveViewReply>>('/api/operator/views', view);
   if (answer.ok)
     savedViews.value = [answer.body.view, ...savedViews.peek().filter(({ id }) => id !== answer.body.view.id)];

@@ -7,14 +7,10 @@ export type Stops = Output<typeof operatorStops>;
 
 /** @param tenantId empty for the whole installation */
 export function stopService(tenantId: string): Promise<Answer<Output<typeof stopReply>>> {
-  return post('/api/operator/stop', scoped(tenantId));
+  return post('/api/operator/stop', { tenantId: tenantId || undefined });
 }
 
 /** @param tenantId empty for the whole installation */
 export function resumeService(tenantId: string): Promise<Answer<Output<typeof resumeReply>>> {
-  return post('/api/operator/resume', scoped(tenantId));
-}
-
-function scoped(tenantId: string): { readonly tenantId?: string } {
-  return tenantId === '' ? {} : { tenantId };
+  return post('/api/operator/resume', { tenantId: tenantId || undefined });
 }

@@ -59,7 +59,7 @@ export function tryWebhook(id: string): Promise<Answer<Output<typeof webhookTest
 }
 
 export function turnWebhook(id: string, to: 'enable' | 'disable', reason?: string): Promise<Answer<unknown>> {
-  return post(`${webhookApi(id)}/${to}`, reason === undefined ? {} : { reason });
+  return post(`${webhookApi(id)}/${to}`, { reason });
 }
 
 export function replayDelivery({ webhook, event }: Delivery): Promise<Answer<unknown>> {

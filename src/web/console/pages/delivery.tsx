@@ -1,14 +1,13 @@
 import { useRoute } from 'preact-iso';
-import { say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
-import { refreshAll } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { replayDelivery, webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
 import { Fact } from '../parts/card.tsx';
 import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
+import { sayOutcome } from '../parts/modal.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread, wordsOf } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
 
 /** One event for one webhook: the result, and what was sent. */
@@ -19,11 +18,6 @@ export function DeliveryPage() {
   const resource = useResource<DeliveryDetail>(path, { topics: ['audit'] }, { besideFeedMs: 2000 });
   const delivery = resource.body.value;
   if (delivery === undefined) return <Unread title="Delivery" resource={resource} what="this delivery" />;
-  const replay = async (): Promise<void> => {
-    const answer = await replayDelivery(delivery);
-    say(answer.ok ? 'It is sent again' : wordsOf(answer.failure));
-    void refreshAll();
-  };
   const { type, state, at, session, attempts, lastAt, ms, nextAt, doneAt } = delivery;
   return (
     <div class="page">
@@ -34,7 +28,7 @@ export function DeliveryPage() {
         <DeliveryMark state={state} />
         <span class="spring" />
         {mayChange.value && (
-          <button type="button" onClick={() => void replay()}>
+          <button type="button" onClick={() => sayOutcome(replayDelivery(delivery), 'It is sent again')}>
             Send again
           </button>
         )}

@@ -194,6 +194,14 @@ export function RevokeDialog({ act, ...dialog }: RevokeDialogProps) {
   return <FormDialog isDangerous needsReason {...dialog} send={(_, reason) => act(reason)} />;
 }
 
+/** Says what comes of a request, and then reads again what is shown. */
+export function sayOutcome(request: Promise<Answer<unknown>>, done: string): void {
+  void request.then((answer) => {
+    say(answer.ok ? done : wordsOf(answer.failure));
+    void refreshAll();
+  });
+}
+
 /** The texts of a form's field, of which there are several if it is a list of boxes to check. */
 export function textsOf(data: FormData, name: string): string[] {
   return data.getAll(name).filter((value) => typeof value === 'string');

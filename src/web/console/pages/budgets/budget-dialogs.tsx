@@ -82,7 +82,7 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
   const tenant = tenants.find(({ id }) => id === chosen.value);
   const send = (data: FormData) =>
     makeBudget({
-      ...(chosen.peek() === '' ? {} : { tenantId: chosen.peek() }),
+      tenantId: chosen.peek() || undefined,
       id: textOf(data, 'id'),
       of: textOf(data, 'of'),
       period: textOf(data, 'period') as Budget['period'],

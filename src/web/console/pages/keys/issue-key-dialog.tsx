@@ -30,21 +30,20 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
           return value === '' ? [] : [[name, Number(value)]];
         }),
       );
-    const label = textOf(data, 'label');
     const totals = numbers('totals', TOTALS);
     const isUnbounded = data.has('noTotals');
     return issueKey({
       tenantId: tenant.peek(),
       id: textOf(data, 'id'),
       origin: textOf(data, 'origin'),
-      ...(label === '' ? {} : { label }),
-      ...(agents.length === 0 ? {} : { agents: textsOf(data, 'agents') }),
-      ...(data.has('allowOverrides') ? { allowOverrides: true } : {}),
-      ...(textOf(data, 'dataChannel') === 'open' ? { dataChannel: 'open' as const } : {}),
+      label: textOf(data, 'label') || undefined,
+      agents: agents.length === 0 ? undefined : textsOf(data, 'agents'),
+      allowOverrides: data.has('allowOverrides') || undefined,
+      dataChannel: textOf(data, 'dataChannel') === 'open' ? 'open' : undefined,
       limits: numbers('limits', LIMITS),
       // Without the field the key gets the usual totals; with an empty object it gets none.
-      ...(isUnbounded || Object.keys(totals).length > 0 ? { totals } : {}),
-      ...(bots.peek() === undefined ? {} : { bots: bots.peek() }),
+      totals: isUnbounded || Object.keys(totals).length > 0 ? totals : undefined,
+      bots: bots.peek(),
     });
   };
 

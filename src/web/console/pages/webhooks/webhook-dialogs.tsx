@@ -75,14 +75,12 @@ interface AddProps {
 }
 
 export function AddWebhookDialog({ tenants, types, tenantId }: AddProps) {
-  const send = (data: FormData) => {
-    const of = textOf(data, 'tenantId');
-    return addWebhook({
-      ...(of === '' ? {} : { tenantId: of }),
+  const send = (data: FormData) =>
+    addWebhook({
+      tenantId: textOf(data, 'tenantId') || undefined,
       url: textOf(data, 'url'),
       types: textsOf(data, 'types'),
     });
-  };
   return (
     <FormDialog title="Add a webhook" verb="Add" send={send} result={shownOnce('The webhook is added')}>
       <SelectField
