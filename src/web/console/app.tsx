@@ -118,7 +118,7 @@ function Console() {
       {dialog}
       <CopyDialog />
       <LoginDialog />
-      <p class={notice.value === '' ? 'notice hidden' : 'notice'} role="status">
+      <p class={notice.value === '' ? 'notice unseen' : 'notice'} role="status">
         {notice}
       </p>
     </>

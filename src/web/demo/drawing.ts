@@ -120,7 +120,7 @@ function drawState(node: ChartNode) {
   const title = make('text', { class: 'name', x: x + 29 }, name);
   const below = make('text', { class: 'since', x: x + 11, y: middle + 14 });
   const box = make('rect', { x, y, width, height, rx: 8 });
-  const element = make('g', { class: `node tone-${tone}` }, box, mark, title, below);
+  const element = make('g', { class: `node state-${tone}` }, box, mark, title, below);
 
   function light(isLit: boolean): void {
     element.classList.toggle('lit', isLit);

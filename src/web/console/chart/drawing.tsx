@@ -160,7 +160,7 @@ function State({ node, isLit, moment, zone }: StateProps) {
   const middle = y + height / 2;
   const tone = toneOf(node);
   return (
-    <g class={`node tone-${tone} ${isLit ? 'lit' : ''}`} data-state={id} data-lit={isLit}>
+    <g class={`node state-${tone} ${isLit ? 'lit' : ''}`} data-state={id} data-lit={isLit}>
       <rect x={x} y={y} width={width} height={height} rx="8" />
       <Mark tone={tone} x={x + 11} y={middle - (below === undefined ? 6 : 14)} />
       <text class="name" x={x + 29} y={middle + (below === undefined ? 5 : -3)}>

@@ -54,7 +54,7 @@ function Clock() {
   return (
     <button type="button" class="quiet clock" title="UTC or local time (t)" onClick={toggleZone}>
       <span class="zone">{zoneText(now.peek(), zone.value)}</span> <span class="figure">{text}</span>
-      <span class="hidden">: change between UTC and local time</span>
+      <span class="unseen">: change between UTC and local time</span>
     </button>
   );
 }

@@ -182,11 +182,11 @@ const CHANGES: Column<Budget> = {
     budget.mayChange ? (
       <span class="buttons">
         <button type="button" onClick={() => (dialog.value = <ChangeBudgetDialog budget={budget} />)}>
-          Change<span class="hidden"> {budget.id}</span>…
+          Change<span class="unseen"> {budget.id}</span>…
         </button>
         {!budget.isInFile && (
           <button type="button" onClick={() => (dialog.value = <DeleteBudgetDialog budget={budget} />)}>
-            Delete<span class="hidden"> {budget.id}</span>…
+            Delete<span class="unseen"> {budget.id}</span>…
           </button>
         )}
       </span>

@@ -11,7 +11,7 @@ import { Icon } from './icons.tsx';
 export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
   return (
     <div class="skeleton" role="status">
-      <span class="hidden">Loading…</span>
+      <span class="unseen">Loading…</span>
       {Array.from({ length: rows }, (_, row) => (
         <div key={row} />
       ))}

@@ -31,7 +31,7 @@ export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
         <thead>
           <tr>
             <th scope="col">
-              <span class="hidden">What</span>
+              <span class="unseen">What</span>
             </th>
             <th scope="col" class="number">
               24 h

@@ -67,7 +67,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
       <details>
         <summary>Limits, and what sets them</summary>
         <table class="plain">
-          <caption class="hidden">Limits that hold now</caption>
+          <caption class="unseen">Limits that hold now</caption>
           <tbody>
             {limitRows(limits).map(({ name, value, setBy }) => (
               <tr key={name}>
