@@ -92,14 +92,11 @@ export function AuditPage() {
         list={list}
         columns={COLUMNS}
         empty={
-          <Empty title={isFiltered ? 'Nothing was done that is like that' : 'Nobody has changed anything yet'}>
-            <p>Ends, keys and logins that operators change are kept here, with who did it and why.</p>
-            {isFiltered && (
-              <p>
-                <a href="/console/audit">See the whole audit</a>
-              </p>
-            )}
-          </Empty>
+          <Empty
+            title={isFiltered ? 'Nothing was done that is like that' : 'Nobody has changed anything yet'}
+            hint="Ends, keys and logins that operators change are kept here, with who did it and why."
+            link={isFiltered ? ['/console/audit', 'See the whole audit'] : undefined}
+          />
         }
       />
     </div>

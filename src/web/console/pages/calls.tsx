@@ -79,15 +79,9 @@ export function CallsPage() {
         columns={COLUMNS}
         empty={
           text !== '' ? (
-            <Empty title="No call is like that">
-              <p>
-                <a href="/console/calls">See all calls</a>
-              </p>
-            </Empty>
+            <Empty title="No call is like that" link={['/console/calls', 'See all calls']} />
           ) : (
-            <Empty title="There was no call yet">
-              <p>Only calls that Switchboard opens at the provider itself are listed, not those that pages open.</p>
-            </Empty>
+            <Empty title="There was no call yet" hint="Only calls that Switchboard opens at the provider itself are listed, not those that pages open." />
           )
         }
       />

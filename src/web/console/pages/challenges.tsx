@@ -51,9 +51,7 @@ export function ChallengesPage() {
         list={list}
         columns={COLUMNS}
         empty={
-          <Empty title="No code is like that">
-            <p>Codes are kept until a day after they expire.</p>
-          </Empty>
+          <Empty title="No code is like that" hint="Codes are kept until a day after they expire." />
         }
       />
     </div>

@@ -2,10 +2,10 @@ import { useRoute } from 'preact-iso';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { replayDelivery, webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
-import { Fact } from '../parts/card.tsx';
+import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
 import { sayOutcome } from '../parts/modal.tsx';
-import { Countdown, Moment } from '../parts/moments.tsx';
+import { Countdown } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Unread } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
@@ -39,27 +39,15 @@ export function DeliveryPage() {
       <section class="card" aria-labelledby="delivery-facts">
         <h2 id="delivery-facts">What came of it</h2>
         <dl class="facts">
-          <Fact name="Happened">
-            <Moment at={at} hasMs />
-          </Fact>
+          <TimeFact name="Happened" at={at} hasMs />
           <Fact name="Answer">{answerWords(delivery)}</Fact>
           <Fact name="Tries">{countText(attempts)}</Fact>
-          <Fact name="Last try">{lastAt === null ? null : <Moment at={lastAt} hasMs />}</Fact>
+          <TimeFact name="Last try" at={lastAt} hasMs />
           <Fact name="Took">{ms === null ? null : latencyText(ms)}</Fact>
           <Fact name="Next try">{nextAt === null ? null : <Countdown to={nextAt} />}</Fact>
-          <Fact name="Over">{doneAt === null ? null : <Moment at={doneAt} hasMs />}</Fact>
-          <Fact name="Session">
-            {session === null ? null : (
-              <a href={`/console/sessions/${session}`}>
-                <code class="break">{session}</code>
-              </a>
-            )}
-          </Fact>
-          <Fact name="Webhook">
-            <a href={webhookPage(delivery.webhook)}>
-              <code class="break">{delivery.webhook}</code>
-            </a>
-          </Fact>
+          <TimeFact name="Over" at={doneAt} hasMs />
+          <IdFact name="Session" id={session} href={`/console/sessions/${session}`} />
+          <IdFact name="Webhook" id={delivery.webhook} href={webhookPage(delivery.webhook)} />
         </dl>
       </section>
       <section class="card" aria-labelledby="delivery-body">

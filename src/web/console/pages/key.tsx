@@ -46,11 +46,7 @@ export function KeyPage() {
     return (
       <div class="page">
         <h1>Key</h1>
-        <Empty title="There is no such key">
-          <p>
-            <a href="/console/keys">See the keys that there are</a>
-          </p>
-        </Empty>
+        <Empty title="There is no such key" link={['/console/keys', 'See the keys that there are']} />
       </div>
     );
   const agents = keys.tenants.find((tenant) => tenant.id === tenantId)?.agents ?? [];

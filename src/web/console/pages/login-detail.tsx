@@ -5,7 +5,7 @@ import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
-import { Fact } from '../parts/card.tsx';
+import { Fact, TimeFact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { loginEndWords, LoginMark } from '../parts/marks.tsx';
@@ -59,14 +59,12 @@ export function LoginDetailPage() {
         <section class="card" aria-labelledby="login-facts">
           <h2 id="login-facts">The login</h2>
           <dl class="facts">
-            <Fact name="Since">
-              <Moment at={createdAt} />
-            </Fact>
+            <TimeFact name="Since" at={createdAt} />
             <Fact name="Last used">
               <Ago at={renewedAt} />
             </Fact>
             <Fact name="Expires">{isActive ? <Moment at={expiresAt} /> : null}</Fact>
-            <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
+            <TimeFact name="Ended" at={endedAt} />
             <Fact name="Because">{reason === null ? null : loginEndWords(reason)}</Fact>
             <Fact name="Audit">
               <a href={auditOf(id)}>What was done to it</a>

@@ -59,11 +59,7 @@ export function LoginsPage() {
         list={list}
         columns={COLUMNS}
         empty={
-          <Empty title="No login is like that">
-            <p>
-              <a href="/console/logins">See all logins</a>
-            </p>
-          </Empty>
+          <Empty title="No login is like that" link={['/console/logins', 'See all logins']} />
         }
       />
     </div>

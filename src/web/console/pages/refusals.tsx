@@ -158,11 +158,7 @@ function Found({
 
 function None({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty title="No refusal is like that">
-      <p>
-        <a href="/console/refusals">See all of the last 24 h</a>
-      </p>
-    </Empty>
+    <Empty title="No refusal is like that" link={['/console/refusals', 'See all of the last 24 h']} />
   ) : (
     <Empty title="Nothing was refused in the last 24 h">
       <p>

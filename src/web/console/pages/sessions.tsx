@@ -126,11 +126,7 @@ function Found({ rows, onEnd, isFiltered }: FoundProps) {
       </>
     );
   return isFiltered ? (
-    <Empty title="No session is like that">
-      <p>
-        <a href="/console/sessions">See all sessions</a>
-      </p>
-    </Empty>
+    <Empty title="No session is like that" link={['/console/sessions', 'See all sessions']} />
   ) : (
     <Empty title="There was no session yet">
       <p>

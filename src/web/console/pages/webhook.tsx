@@ -13,7 +13,7 @@ import {
   type Webhook,
   type WebhookReply,
 } from '../data/webhooks.ts';
-import { Fact } from '../parts/card.tsx';
+import { Fact, IdFact } from '../parts/card.tsx';
 import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
@@ -66,9 +66,7 @@ export function WebhookPage() {
           <Fact name="Added">
             <Moment at={webhook.createdAt} /> by {webhook.createdBy}
           </Fact>
-          <Fact name="Id">
-            <code class="break">{webhook.id}</code>
-          </Fact>
+          <IdFact name="Id" id={webhook.id} />
           <Fact name="Audit">
             <a href={auditOf(webhook.id)}>What was done to it</a>
           </Fact>

@@ -46,9 +46,7 @@ export function WebhooksPage() {
         )}
       </div>
       {webhooks.length === 0 ? (
-        <Empty title="There is no webhook yet">
-          <p>A server of yours can be told what happens: sessions that begin and end, calls, and what each cost.</p>
-        </Empty>
+        <Empty title="There is no webhook yet" hint="A server of yours can be told what happens: sessions that begin and end, calls, and what each cost." />
       ) : (
         <Table caption="Webhooks" columns={COLUMNS} rows={webhooks.map((row) => ({ key: row.id, row }))} />
       )}

@@ -6,7 +6,7 @@ import type { Call } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, sumOf } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
-import { Fact } from './card.tsx';
+import { Fact, IdFact } from './card.tsx';
 import { Span } from './moments.tsx';
 import { Warning } from './view-states.tsx';
 
@@ -71,7 +71,7 @@ export function CallFacts({ call, children }: FactsProps) {
       </Fact>
       <Fact name="Model">{model}</Fact>
       <Fact name="Length">{openedAt === null ? null : <Span from={openedAt} to={closedAt} />}</Fact>
-      <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
+      <IdFact name="Provider’s id" id={providerCallId} />
       <Fact name="Usage">
         {countText(sumOf(tokens))} tokens, {moneyText(microDollars / 1e6)}
         {estimatedMicroDollars > 0 && ` (${moneyText(estimatedMicroDollars / 1e6)} of it estimated)`}

@@ -38,11 +38,25 @@ interface UnreadProps {
   readonly rows?: number;
 }
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+interface EmptyProps {
+  readonly title: string;
+  readonly hint?: string;
+  /** Where there is more, and what that is. */
+  readonly link?: readonly [href: string, words: string];
+  readonly children?: ComponentChildren;
+}
+
+export function Empty({ title, hint, link, children }: EmptyProps) {
   return (
     <div class="empty">
       <p class="empty-title">{title}</p>
+      {hint !== undefined && <p>{hint}</p>}
       {children}
+      {link !== undefined && (
+        <p>
+          <a href={link[0]}>{link[1]}</a>
+        </p>
+      )}
     </div>
   );
 }
