@@ -1,10 +1,10 @@
 import { queryText } from '../data/query.ts';
 import { isForbidden } from '../data/api.ts';
 import type { Budget, BudgetFact, Budgets } from '../data/budgets.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
+import { OpenButton } from '../parts/modal.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -37,13 +37,7 @@ export function BudgetsPage() {
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId, what: 'budget.dollars' })}`}>What if</a>
         {mayChange.value && isKnown && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />)}
-          >
-            Make…
-          </button>
+          <OpenButton verb="Make" kind="primary" opens={<MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />} />
         )}
       </div>
       {!isKnown && <NoTenant tenantId={tenantId} />}
@@ -181,13 +175,9 @@ const CHANGES: Column<Budget> = {
   cell: (budget) =>
     budget.mayChange ? (
       <span class="buttons">
-        <button type="button" onClick={() => (dialog.value = <ChangeBudgetDialog budget={budget} />)}>
-          Change<span class="unseen"> {budget.id}</span>…
-        </button>
+        <OpenButton verb="Change" of={budget.id} opens={<ChangeBudgetDialog budget={budget} />} />
         {!budget.isInFile && (
-          <button type="button" onClick={() => (dialog.value = <DeleteBudgetDialog budget={budget} />)}>
-            Delete<span class="unseen"> {budget.id}</span>…
-          </button>
+          <OpenButton verb="Delete" of={budget.id} opens={<DeleteBudgetDialog budget={budget} />} />
         )}
       </span>
     ) : (

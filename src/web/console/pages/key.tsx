@@ -1,7 +1,6 @@
 import { useRoute } from 'preact-iso';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { auditOf } from '../data/audit.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange, me } from '../data/identity.ts';
 import { sessionsOf, type Keys } from '../data/keys.ts';
 import { queryText } from '../data/query.ts';
@@ -13,6 +12,7 @@ import { Fact } from '../parts/card.tsx';
 import { KeyToCopy } from '../parts/key-issued.tsx';
 import { KeyStanding } from '../parts/marks.tsx';
 import { Matter } from '../parts/matter.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
@@ -72,18 +72,10 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
         {label !== '' && <span class="soft">{label}</span>}
         <span class="spring" />
         {mayChange.value && revokedAt === null && (
-          <button type="button" onClick={() => (dialog.value = <PauseKeyDialog {...found} />)}>
-            {pausedAt === null ? 'Pause…' : 'Resume…'}
-          </button>
+          <OpenButton verb={pausedAt === null ? 'Pause' : 'Resume'} opens={<PauseKeyDialog {...found} />} />
         )}
         {mayChange.value && revokedAt === null && (
-          <button
-            type="button"
-            class="danger"
-            onClick={() => (dialog.value = <RevokeKeyDialog tenantId={tenantId} id={id} />)}
-          >
-            <Warning /> Revoke…
-          </button>
+          <OpenButton verb="Revoke" kind="danger" opens={<RevokeKeyDialog tenantId={tenantId} id={id} />} />
         )}
       </div>
       {revokedAt !== null && (

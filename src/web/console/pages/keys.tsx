@@ -1,12 +1,12 @@
 import { queryText } from '../data/query.ts';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { isForbidden } from '../data/api.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
 import { KeyStanding, Standing } from '../parts/marks.tsx';
 import { Matter } from '../parts/matter.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -39,13 +39,7 @@ export function KeysPage() {
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId })}`}>What if</a>
         {mayChange.value && keys.tenants.length > 0 && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />)}
-          >
-            Issue…
-          </button>
+          <OpenButton verb="Issue" kind="primary" opens={<IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />} />
         )}
       </div>
       {shown.length === 0 && <NoTenant tenantId={tenantId} />}

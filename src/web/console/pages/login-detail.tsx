@@ -1,6 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { auditOf } from '../data/audit.ts';
-import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useMachinesRead } from '../data/machines.ts';
@@ -10,10 +9,10 @@ import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { loginEndWords, LoginMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
-import { RevokeDialog } from '../parts/modal.tsx';
+import { OpenButton, RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread, Warning } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 
 /** One console login: whose it is, and what it did. */
 export function LoginDetailPage() {
@@ -37,13 +36,7 @@ export function LoginDetailPage() {
         <span class="spring" />
         <CopyMenu path={path} text={text.value} />
         {may('change-installation') && isActive && (
-          <button
-            type="button"
-            class="danger"
-            onClick={() => (dialog.value = <RevokeLoginDialog id={id} email={email} />)}
-          >
-            <Warning /> Revoke…
-          </button>
+          <OpenButton verb="Revoke" kind="danger" opens={<RevokeLoginDialog id={id} email={email} />} />
         )}
       </div>
       <p class="ref">

@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
 import type { loginPage, OperatorLogin } from '../../../protocol/operator/login.ts';
-import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { liftAddress } from '../data/logins.ts';
 import { usePagedRows } from '../data/paged.ts';
@@ -11,7 +10,7 @@ import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark } from '../parts/marks.tsx';
-import { FormDialog, textOf } from '../parts/modal.tsx';
+import { FormDialog, OpenButton, textOf } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
@@ -44,9 +43,7 @@ export function LoginsPage() {
         />
         <span class="spring" />
         {may('change-installation') && (
-          <button type="button" onClick={() => (dialog.value = <LiftAddressDialog />)}>
-            Lift an address…
-          </button>
+          <OpenButton verb="Lift an address" opens={<LiftAddressDialog />} />
         )}
       </div>
       <DownloadRows

@@ -1,10 +1,10 @@
 import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
 import { isForbidden } from '../data/api.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { Secrets, SecretTenant } from '../data/secrets.ts';
 import { Matter } from '../parts/matter.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -35,13 +35,7 @@ export function SecretsPage() {
         <h1>Secrets</h1>
         <span class="spring" />
         {mayChange.value && shown.length > 0 && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <SetSecretDialog tenants={tenants} tenantId={tenantId} />)}
-          >
-            Set…
-          </button>
+          <OpenButton verb="Set" kind="primary" opens={<SetSecretDialog tenants={tenants} tenantId={tenantId} />} />
         )}
       </div>
       {shown.length === 0 && <NoTenant tenantId={tenantId} />}
@@ -92,9 +86,7 @@ function TenantSecrets({ tenant: { id, name }, secrets }: TenantSecretsProps) {
         </h2>
         <span class="spring" />
         {mayChange.value && (
-          <button type="button" onClick={() => (dialog.value = <SigningSecretDialog tenantId={id} />)}>
-            New signing secret…
-          </button>
+          <OpenButton verb="New signing secret" opens={<SigningSecretDialog tenantId={id} />} />
         )}
       </div>
       {rows.length === 0 ? (
@@ -122,15 +114,8 @@ const CHANGES: Column<OperatorSecret> = {
   title: '',
   cell: (secret) => (
     <span class="buttons">
-      <button
-        type="button"
-        onClick={() => (dialog.value = <SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />)}
-      >
-        Set<span class="unseen"> {secret.name}</span>…
-      </button>
-      <button type="button" onClick={() => (dialog.value = <DeleteSecretDialog secret={secret} />)}>
-        Delete<span class="unseen"> {secret.name}</span>…
-      </button>
+      <OpenButton verb="Set" of={secret.name} opens={<SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />} />
+      <OpenButton verb="Delete" of={secret.name} opens={<DeleteSecretDialog secret={secret} />} />
     </span>
   ),
 };

@@ -1,6 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { auditOf } from '../data/audit.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { useResource } from '../data/resource.ts';
@@ -18,10 +17,10 @@ import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Matter } from '../parts/matter.tsx';
-import { sayOutcome } from '../parts/modal.tsx';
+import { OpenButton, sayOutcome } from '../parts/modal.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Empty, Unread, Warning } from '../parts/view-states.tsx';
+import { Empty, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { WebhookMark } from './webhooks.tsx';
 import { ReplayDialog } from './webhooks/replay-dialog.tsx';
@@ -115,25 +114,11 @@ function Changes({ webhook }: { readonly webhook: Webhook }) {
         </button>
       )}
       {state !== 'disabled' && (
-        <button type="button" onClick={() => (dialog.value = <DisableWebhookDialog id={id} />)}>
-          Disable…
-        </button>
+        <OpenButton verb="Disable" opens={<DisableWebhookDialog id={id} />} />
       )}
-      <button type="button" onClick={() => (dialog.value = <RotateWebhookDialog id={id} />)}>
-        New secret…
-      </button>
-      <button type="button" onClick={() => (dialog.value = <ChangeWebhookDialog webhook={webhook} />)}>
-        Change…
-      </button>
-      <button
-        type="button"
-        class="danger"
-        onClick={() =>
-          (dialog.value = <DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />)
-        }
-      >
-        <Warning /> Delete…
-      </button>
+      <OpenButton verb="New secret" opens={<RotateWebhookDialog id={id} />} />
+      <OpenButton verb="Change" opens={<ChangeWebhookDialog webhook={webhook} />} />
+      <OpenButton verb="Delete" kind="danger" opens={<DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />} />
     </>
   );
 }
@@ -156,9 +141,7 @@ function Deliveries({ id }: { readonly id: string }) {
         <h2>What it was told</h2>
         <span class="spring" />
         {mayChange.value && (
-          <button type="button" onClick={() => (dialog.value = <ReplayDialog id={id} />)}>
-            Send again…
-          </button>
+          <OpenButton verb="Send again" opens={<ReplayDialog id={id} />} />
         )}
       </div>
       <FilterForm onClear={onClear}>

@@ -1,8 +1,8 @@
 import { useSignal, type Signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Answer, Failure } from '../data/api.ts';
-import { closeDialog, say } from '../data/dialogs.ts';
+import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
 import { Warning, wordsOf } from './view-states.tsx';
 
@@ -16,11 +16,11 @@ interface Props {
 
 /** A dialog on top of the page, open while it is mounted. The browser keeps the focus in it, and restores it afterwards. */
 export function Modal({ title, class: name = '', onClose, children }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const element = useRef<HTMLDialogElement>(null);
   const closed = useRef(onClose);
   closed.current = onClose;
   useEffect(() => {
-    const opened = dialog.current;
+    const opened = element.current;
     const note = (): void => closed.current();
     opened?.addEventListener('close', note);
     opened?.showModal();
@@ -31,7 +31,7 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
     };
   }, []);
   return (
-    <dialog ref={dialog} class={name} aria-label={title}>
+    <dialog ref={element} class={name} aria-label={title}>
       {children}
     </dialog>
   );
@@ -192,6 +192,24 @@ interface RevokeDialogProps extends Omit<FormDialogProps<unknown>, 'send' | 'res
 /** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
 export function RevokeDialog({ act, ...dialog }: RevokeDialogProps) {
   return <FormDialog isDangerous needsReason {...dialog} send={(_, reason) => act(reason)} />;
+}
+
+interface OpenButtonProps {
+  readonly verb: string;
+  /** What it is about, for screen readers, if several buttons have the same verb. */
+  readonly of?: string;
+  readonly kind?: 'primary' | 'danger';
+  readonly opens: VNode;
+}
+
+/** A button that opens a dialog. */
+export function OpenButton({ verb, of, kind, opens }: OpenButtonProps) {
+  return (
+    <button type="button" class={kind} onClick={() => (dialog.value = opens)}>
+      {kind === 'danger' && <Warning />} {verb}
+      {of !== undefined && <span class="unseen"> {of}</span>}…
+    </button>
+  );
 }
 
 /** Says what comes of a request, and then reads again what is shown. */

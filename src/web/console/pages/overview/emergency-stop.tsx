@@ -5,7 +5,7 @@ import type { Watch } from '../../data/feed.ts';
 import { useResource } from '../../data/resource.ts';
 import { resumeService, stopService, type Stops } from '../../data/stops.ts';
 import { Matter } from '../../parts/matter.tsx';
-import { RevokeDialog } from '../../parts/modal.tsx';
+import { OpenButton, RevokeDialog } from '../../parts/modal.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { countText } from '../../words/format.ts';
@@ -61,9 +61,7 @@ function Stopped({ path, stops, open: { sessions, calls } }: Stops & { readonly 
               : `Still open: ${countText(sessions)} sessions, ${countText(calls.open)} calls that go on, ${countText(calls.closing)} that the provider has not confirmed to be over.`}
           </Matter>
           {mayChange.value && (tenantId !== null || me.value?.tenants === '*') && (
-            <button type="button" onClick={() => (dialog.value = <ResumeDialog tenantId={tenantId ?? ''} />)}>
-              Resume…
-            </button>
+            <OpenButton verb="Resume" opens={<ResumeDialog tenantId={tenantId ?? ''} />} />
           )}
         </div>
       ))}
