@@ -55,6 +55,7 @@ export function KeyPage() {
 
 function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
   const { tenantId, id, label, origin, pausedAt, revokedAt, live } = found;
+  const closedAt = revokedAt ?? pausedAt;
   const refusals = useResource<RefusalPage>(`/api/operator/refusals${queryText({ tenantId, keyId: id })}`, watch);
   const day = dayIn(me.value?.timeZone ?? 'UTC', now.peek() - WEEK_MS);
   const asked = queryText({ by: 'key', tenantId, limit: '200', ...askedRange({ from: day, to: day }, now.peek()) });
@@ -72,24 +73,17 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
         {label !== '' && <span class="soft">{label}</span>}
         <span class="spring" />
         {mayChange.value && revokedAt === null && (
-          <OpenButton verb={pausedAt === null ? 'Pause' : 'Resume'} opens={<PauseKeyDialog {...found} />} />
-        )}
-        {mayChange.value && revokedAt === null && (
-          <OpenButton verb="Revoke" kind="danger" opens={<RevokeKeyDialog tenantId={tenantId} id={id} />} />
+          <>
+            <OpenButton verb={pausedAt === null ? 'Pause' : 'Resume'} opens={<PauseKeyDialog {...found} />} />
+            <OpenButton verb="Revoke" kind="danger" opens={<RevokeKeyDialog tenantId={tenantId} id={id} />} />
+          </>
         )}
       </div>
-      {revokedAt !== null && (
+      {closedAt !== null && (
         <p class="stepped">
           <span>
-            Revoked <Moment at={revokedAt} />, for ever.
-          </span>
-          <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
-        </p>
-      )}
-      {revokedAt === null && pausedAt !== null && (
-        <p class="stepped">
-          <span>
-            Paused <Moment at={pausedAt} />: it opens no new sessions.
+            {revokedAt === null ? 'Paused' : 'Revoked'} <Moment at={closedAt} />
+            {revokedAt === null ? ': it opens no new sessions.' : ', for ever.'}
           </span>
           <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
         </p>

@@ -3,7 +3,7 @@ import { isForbidden } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { Secrets, SecretTenant } from '../data/secrets.ts';
-import { Matter } from '../parts/matter.tsx';
+import { Matter, Matters } from '../parts/matter.tsx';
 import { OpenButton } from '../parts/modal.tsx';
 import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
@@ -12,9 +12,6 @@ import { Table, type Column } from '../parts/table.tsx';
 import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
-
-/** How many missing secrets are named above the tables. */
-const MAX_NAMED = 5;
 
 /** The secrets of all tenants, or of the one in the address; never their values. */
 export function SecretsPage() {
@@ -39,7 +36,17 @@ export function SecretsPage() {
         )}
       </div>
       {shown.length === 0 && <NoTenant tenantId={tenantId} />}
-      <Missing missing={missing.filter((each) => shown.some(({ id }) => id === each.tenantId))} />
+      {/* Tools that need a missing secret fail, and the agent can only say so. */}
+      <Matters
+        label="Missing secrets"
+        of={missing.filter((each) => shown.some(({ id }) => id === each.tenantId))}
+        show={({ tenantId: of, name, agents }) => (
+          <Matter key={`${of}/${name}`} degree="watch">
+            {of}/{name} is not set: tools of {agents.join(', ')} fail without it
+          </Matter>
+        )}
+        more={(count) => (count === 1 ? 'is not set' : 'are not set')}
+      />
       {shown.map((tenant) => (
         <TenantSecrets
           key={tenant.id}
@@ -48,26 +55,6 @@ export function SecretsPage() {
         />
       ))}
     </div>
-  );
-}
-
-/** Tools that need a missing secret fail, and the agent can only say so. */
-function Missing({ missing }: { readonly missing: Secrets['missing'] }) {
-  if (missing.length === 0) return null;
-  const more = missing.length - MAX_NAMED;
-  return (
-    <section class="matters" aria-label="Missing secrets">
-      {missing.slice(0, MAX_NAMED).map(({ tenantId, name, agents }) => (
-        <Matter key={`${tenantId}/${name}`} degree="watch">
-          {tenantId}/{name} is not set: tools of {agents.join(', ')} fail without it
-        </Matter>
-      ))}
-      {more > 0 && (
-        <Matter degree="watch">
-          {more} more {more === 1 ? 'is' : 'are'} not set
-        </Matter>
-      )}
-    </section>
   );
 }
 

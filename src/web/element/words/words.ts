@@ -4,7 +4,8 @@ import type { Texts } from '../api.ts';
 type Whole<T> = { readonly [Name in keyof T]-?: T[Name] extends string | undefined ? string : Whole<NonNullable<T[Name]>> };
 
 /** All texts of the element in one language. The compiler reports a text that a language lacks. */
-export type Words = Omit<Whole<Texts>, 'errors'> & {
+export type Words = Omit<Whole<Texts>, 'ends' | 'errors'> & {
+  readonly ends?: Texts['ends'];
   readonly errors: OwnWords & { readonly [code: string]: string };
 };
 
