@@ -1,12 +1,13 @@
 /** Lists with a filter and an order that somebody has saved under a name. The server stores them; links to them are `?view=` and their id. */
 import { signal } from '@preact/signals';
 import type { OperatorView, savedViews as savedViewsReply, saveViewReply } from '../../../protocol/operator/view.ts';
+import { readKept, writeKept } from '../../shared/kept.ts';
 import { get, isPassing, post, remove, type Answer } from './api.ts';
-import { readKept, writeKept } from './preferences.ts';
+import { keyOf } from './preferences.ts';
 import type { Output } from './shapes.ts';
 
 /** The key under which browsers stored views before the server did. */
-const FORMERLY = 'filters';
+const FORMERLY = keyOf('filters');
 /** A whole session id would let its reader act for the session. Its first 42 characters are enough to find it. */
 const wholeIds = /(s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{7})[\w-]+/gi;
 
