@@ -50,19 +50,8 @@ interface FactsProps {
 
 /** How a call went, what it used, and whether it was hung up. */
 export function CallFacts({ call, children }: FactsProps) {
-  const {
-    state,
-    model,
-    openedAt,
-    closedAt,
-    closeReason,
-    providerCallId,
-    tokens,
-    basis,
-    gapSec,
-    microDollars,
-    estimatedMicroDollars,
-  } = call;
+  const { state, model, openedAt, closedAt, closeReason, providerCallId } = call;
+  const { tokens, basis, gapSec, microDollars, estimatedMicroDollars } = call;
   return (
     <dl class="facts">
       <Fact name="State">

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Answer, Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
-import { Warning, wordsOf } from './view-states.tsx';
+import { Details, Warning, wordsOf } from './view-states.tsx';
 
 interface Props {
   readonly title: string;
@@ -40,19 +40,10 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
 /** Shows in a dialog why a request was refused, and which field is wrong. */
 export function Refused({ failure }: { readonly failure: Failure | undefined }) {
   if (failure === undefined) return null;
-  const details = failure.kind === 'refused' ? failure.details : [];
   return (
     <div class="problem" role="alert">
       <p>{wordsOf(failure)}</p>
-      {details.length > 0 && (
-        <ul>
-          {details.map(({ path, message }) => (
-            <li key={path}>
-              <code>{path}</code> {message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Details of={failure.kind === 'refused' ? failure.details : []} />
     </div>
   );
 }

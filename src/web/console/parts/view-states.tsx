@@ -1,6 +1,6 @@
 /** What a view shows while it has nothing to show, and why. */
 import type { ComponentChildren } from 'preact';
-import { isForbidden, isPassing, type Failure } from '../data/api.ts';
+import { isForbidden, isPassing, type Failure, type Refusal } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
 import { me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
@@ -86,10 +86,7 @@ export function Outdated({ failure }: { readonly failure: Failure | undefined })
   if (failure === undefined || isPassing(failure) || failure.kind === 'login') return null;
   return (
     <div class="banner" role="alert">
-      <Warning /> {wordsOf(failure)} What you see was read before.{' '}
-      <button type="button" onClick={() => void refreshAll()}>
-        Try again
-      </button>
+      <Warning /> {wordsOf(failure)} What you see was read before. <TryAgain />
     </div>
   );
 }
@@ -108,7 +105,9 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
     return (
       <Empty title="The service does not answer">
         <p>It is asked again by itself.</p>
-        <Again />
+        <p>
+          <TryAgain />
+        </p>
       </Empty>
     );
   if (isForbidden(failure)) return <Forbidden what={what} />;
@@ -118,15 +117,7 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
       <p class="empty-title">
         <Warning /> {message}
       </p>
-      {details.length > 0 && (
-        <ul>
-          {details.map(({ path, message: wrong }) => (
-            <li key={path}>
-              <code>{path}</code> {wrong}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Details of={details} />
       {requestId !== undefined && (
         <p>
           Request <code>{requestId}</code>{' '}
@@ -135,8 +126,24 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
           </button>
         </p>
       )}
-      <Again />
+      <p>
+        <TryAgain />
+      </p>
     </div>
+  );
+}
+
+/** Which fields of a refused request are wrong. */
+export function Details({ of }: { readonly of: Refusal['details'] }) {
+  if (of.length === 0) return null;
+  return (
+    <ul>
+      {of.map(({ path, message }) => (
+        <li key={path}>
+          <code>{path}</code> {message}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -153,13 +160,11 @@ function Forbidden({ what }: { readonly what: string }) {
   );
 }
 
-function Again() {
+function TryAgain() {
   return (
-    <p>
-      <button type="button" onClick={() => void refreshAll()}>
-        Try again
-      </button>
-    </p>
+    <button type="button" onClick={() => void refreshAll()}>
+      Try again
+    </button>
   );
 }
 

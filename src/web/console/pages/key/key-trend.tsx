@@ -33,15 +33,11 @@ export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
             <th scope="col">
               <span class="unseen">What</span>
             </th>
-            <th scope="col" class="number">
-              24 h
-            </th>
-            <th scope="col" class="number">
-              week before
-            </th>
-            <th scope="col" class="number">
-              times
-            </th>
+            {['24 h', 'week before', 'times'].map((name) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
