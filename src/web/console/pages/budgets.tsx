@@ -1,6 +1,6 @@
 import { queryText } from '../data/query.ts';
 import { isForbidden } from '../data/api.ts';
-import type { Budget, BudgetFact, Budgets } from '../data/budgets.ts';
+import type { Budget, BudgetFact, Budgets } from '../data/shapes.ts';
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso';
-import type { ChallengeDetail } from '../data/logins.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
+import type { ChallengeDetail } from '../data/shapes.ts';
 import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';

@@ -1,7 +1,8 @@
 import { useRoute } from 'preact-iso';
+import { post } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
-import { replayDelivery, webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
+import { webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
 import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
 import { sayOutcome } from '../parts/modal.tsx';
@@ -28,7 +29,7 @@ export function DeliveryPage() {
         <DeliveryMark state={state} />
         <span class="spring" />
         {mayChange.value && (
-          <button type="button" onClick={() => sayOutcome(replayDelivery(delivery), 'It is sent again')}>
+          <button type="button" onClick={() => sayOutcome(post(`${path}/replay`, {}), 'It is sent again')}>
             Send again
           </button>
         )}

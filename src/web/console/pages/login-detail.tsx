@@ -1,9 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { post } from '../data/api.ts';
 import { auditOf } from '../data/audit.ts';
 import { may } from '../data/identity.ts';
-import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
+import type { LoginDetail } from '../data/shapes.ts';
 import { Fact, TimeFact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -75,7 +76,7 @@ function RevokeLoginDialog({ id, email }: { readonly id: string; readonly email:
     <RevokeDialog
       title={`Revoke the login of ${email}?`}
       verb="Revoke login"
-      act={(reason) => revokeLogin(id, reason)}
+      act={(reason) => post(`/api/operator/logins/${encodeURIComponent(id)}/revoke`, { reason })}
       done="Login revoked"
     >
       <p>They are logged out on every node within a second. They may log in again, if their address still may.</p>

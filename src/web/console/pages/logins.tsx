@@ -1,8 +1,8 @@
 import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
 import type { loginPage, OperatorLogin } from '../../../protocol/operator/login.ts';
+import { post } from '../data/api.ts';
 import { may } from '../data/identity.ts';
-import { liftAddress } from '../data/logins.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
@@ -89,7 +89,7 @@ function LiftAddressDialog() {
       verb="Let it log in"
       isDangerous
       needsReason
-      send={(data, reason) => liftAddress(textOf(data, 'email'), reason)}
+      send={(data, reason) => post('/api/operator/addresses/lift', { email: textOf(data, 'email'), reason })}
       done="It may log in again"
     >
       <p>

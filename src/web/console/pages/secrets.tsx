@@ -2,7 +2,7 @@ import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
 import { isForbidden } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
-import type { Secrets, SecretTenant } from '../data/secrets.ts';
+import type { Secrets, SecretTenant } from '../data/shapes.ts';
 import { Matter, Matters } from '../parts/matter.tsx';
 import { OpenButton } from '../parts/modal.tsx';
 import { Ago } from '../parts/moments.tsx';

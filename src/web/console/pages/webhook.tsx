@@ -1,11 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { post } from '../data/api.ts';
 import { auditOf } from '../data/audit.ts';
 import { mayChange } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { useResource } from '../data/resource.ts';
 import {
-  tryWebhook,
-  turnWebhook,
   webhookApi,
   type Delivery,
   type DeliveryPage,
@@ -101,8 +100,8 @@ function Trouble({ webhook: { state, failingSince, probeAt, disabledFor, failure
 function Changes({ webhook }: { readonly webhook: Webhook }) {
   const { route } = useLocation();
   const { id, state } = webhook;
-  const test = (): void => sayOutcome(tryWebhook(id), 'A test is sent: see below what comes of it');
-  const enable = (): void => sayOutcome(turnWebhook(id, 'enable'), 'It is tried at once');
+  const test = (): void => sayOutcome(post(`${webhookApi(id)}/test`, {}), 'A test is sent: see below what comes of it');
+  const enable = (): void => sayOutcome(post(`${webhookApi(id)}/enable`, {}), 'It is tried at once');
   return (
     <>
       <button type="button" onClick={test}>

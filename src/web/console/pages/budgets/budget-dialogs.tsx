@@ -1,7 +1,10 @@
 /** Creates, changes and deletes budgets. */
 import { useSignal } from '@preact/signals';
-import { changeBudget, deleteBudget, makeBudget, type Budget, type BudgetTenant } from '../../data/budgets.ts';
+import type { changeBudgetRequest, makeBudgetRequest } from '../../../../protocol/operator/budget.ts';
+import { patch, post, remove } from '../../data/api.ts';
 import { mayBoundAll } from '../../data/identity.ts';
+import { queryText } from '../../data/query.ts';
+import type { Budget, BudgetTenant, Output } from '../../data/shapes.ts';
 import { FormDialog, RevokeDialog, SelectField, textOf } from '../../parts/modal.tsx';
 import { AT_LIMIT, PERIODS } from '../../words/budgets.ts';
 
@@ -81,13 +84,13 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
   const chosen = useSignal(tenantId || (mayBoundAll.value ? '' : (tenants[0]?.id ?? '')));
   const tenant = tenants.find(({ id }) => id === chosen.value);
   const send = (data: FormData) =>
-    makeBudget({
+    post('/api/operator/budgets', {
       tenantId: chosen.peek() || undefined,
       id: textOf(data, 'id'),
       of: textOf(data, 'of'),
       period: textOf(data, 'period') as Budget['period'],
       ...termsOf(data),
-    });
+    } satisfies Partial<Output<typeof makeBudgetRequest>>);
   const counted = [
     ['tenant', 'all of the tenant together'],
     ['user', 'each user for itself'],
@@ -132,9 +135,16 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
   );
 }
 
+function addressOf({ tenantId, id }: Budget, reason?: string): string {
+  return `/api/operator/budgets/${encodeURIComponent(id)}${queryText({ tenantId: tenantId ?? undefined, reason })}`;
+}
+
 export function ChangeBudgetDialog({ budget }: { readonly budget: Budget }) {
   const title = `Change the budget ${budget.id}`;
-  const send = (data: FormData) => changeBudget(budget, { version: budget.version, ...termsOf(data) });
+  const send = (data: FormData) => {
+    const changes: Output<typeof changeBudgetRequest> = { version: budget.version, ...termsOf(data) };
+    return patch(addressOf(budget), changes);
+  };
   return (
     <FormDialog title={title} verb="Change it" send={send} done="The budget is changed">
       <TermsFields budget={budget} />
@@ -152,7 +162,7 @@ export function DeleteBudgetDialog({ budget }: { readonly budget: Budget }) {
     <RevokeDialog
       title={`Delete the budget ${id}?`}
       verb="Delete"
-      act={(reason) => deleteBudget(budget, reason)}
+      act={(reason) => remove(addressOf(budget, reason))}
       done="Budget deleted"
     >
       <p>

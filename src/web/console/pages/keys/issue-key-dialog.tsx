@@ -3,8 +3,11 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useId } from 'preact/hooks';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
+import type { issueKeyReply, issueKeyRequest } from '../../../../protocol/operator/key.ts';
+import { post } from '../../data/api.ts';
 import { mayOpenKeys } from '../../data/identity.ts';
-import { issueKey, type KeyTenant } from '../../data/keys.ts';
+import type { KeyTenant } from '../../data/keys.ts';
+import type { Output } from '../../data/shapes.ts';
 import { KeyIssued } from '../../parts/key-issued.tsx';
 import { FormDialog, SelectField, textOf, textsOf } from '../../parts/modal.tsx';
 import { Unloaded } from '../../parts/view-states.tsx';
@@ -32,7 +35,7 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
       );
     const totals = numbers('totals', TOTALS);
     const isUnbounded = data.has('noTotals');
-    return issueKey({
+    const key: Output<typeof issueKeyRequest> = {
       tenantId: tenant.peek(),
       id: textOf(data, 'id'),
       origin: textOf(data, 'origin'),
@@ -44,7 +47,8 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
       // Without the field the key gets the usual totals; with an empty object it gets none.
       totals: isUnbounded || Object.keys(totals).length > 0 ? totals : undefined,
       bots: bots.peek(),
-    });
+    };
+    return post<Output<typeof issueKeyReply>>('/api/operator/keys', key);
   };
 
   return (

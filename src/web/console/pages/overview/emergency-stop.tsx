@@ -1,14 +1,18 @@
+import type { operatorStops } from '../../../../protocol/operator/stop.ts';
+import { post } from '../../data/api.ts';
 import { dialog } from '../../data/dialogs.ts';
 import { mayChange, me } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import type { Watch } from '../../data/feed.ts';
 import { useResource } from '../../data/resource.ts';
-import { resumeService, stopService, type Stops } from '../../data/stops.ts';
+import type { Output } from '../../data/shapes.ts';
 import { Matter } from '../../parts/matter.tsx';
 import { OpenButton, RevokeDialog } from '../../parts/modal.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { countText } from '../../words/format.ts';
+
+type Stops = Output<typeof operatorStops>;
 
 /** The feed does not report what is still open after a stop. It does report the stop itself, as an operator's action. */
 const READ_MS = 3000;
@@ -81,7 +85,7 @@ function StopDialog({ tenantId }: Props) {
       title={`Stop ${what}?`}
       verb={`Stop ${what}`}
       needsReason={false}
-      act={() => stopService(tenantId)}
+      act={() => post('/api/operator/stop', { tenantId: tenantId || undefined })}
       done="Stopped"
     >
       <p>
@@ -99,7 +103,7 @@ function ResumeDialog({ tenantId }: Props) {
       title={`Resume ${what}?`}
       verb="Resume"
       needsReason={false}
-      act={() => resumeService(tenantId)}
+      act={() => post('/api/operator/resume', { tenantId: tenantId || undefined })}
       done="Resumed"
     >
       <p>Sessions can be opened again, at once. Those that were ended stay ended.</p>

@@ -1,6 +1,7 @@
 /** Changes secrets of tenants. A secret's value is sent to the service, and is not kept in the page after the dialog is closed. */
-import type { OperatorSecret } from '../../../../protocol/operator/secret.ts';
-import { deleteSecret, makeSigningSecret, setSecret, type SecretTenant } from '../../data/secrets.ts';
+import type { OperatorSecret, setSecretReply, signingSecretReply } from '../../../../protocol/operator/secret.ts';
+import { post } from '../../data/api.ts';
+import type { Output, SecretTenant } from '../../data/shapes.ts';
 import { Copied } from '../../parts/copy-button.tsx';
 import { FormDialog, RevokeDialog, SelectField, textOf, textsOf } from '../../parts/modal.tsx';
 
@@ -16,7 +17,8 @@ export function SetSecretDialog({ tenants, tenantId, secret }: SetProps) {
   const title = secret === undefined ? 'Set a secret' : `Set ${secret.tenantId}/${secret.name} anew`;
   const send = (data: FormData) => {
     const of = secret ?? { tenantId: textOf(data, 'tenantId'), name: textOf(data, 'name') };
-    return setSecret({ tenantId: of.tenantId, name: of.name, value: textsOf(data, 'value')[0] ?? '' });
+    const body = { tenantId: of.tenantId, name: of.name, value: textsOf(data, 'value')[0] ?? '' };
+    return post<Output<typeof setSecretReply>>('/api/operator/secrets', body);
   };
   return (
     <FormDialog
@@ -75,7 +77,7 @@ export function DeleteSecretDialog({ secret }: { readonly secret: OperatorSecret
       title={`Delete the secret ${tenantId}/${name}?`}
       verb="Delete"
       confirm={agents.length > 0 ? name : undefined}
-      act={(reason) => deleteSecret(secret, reason)}
+      act={(reason) => post(`/api/operator/secrets/${encodeURIComponent(name)}/delete`, { tenantId, reason })}
       done="Secret deleted"
     >
       <p>
@@ -96,7 +98,9 @@ export function SigningSecretDialog({ tenantId }: { readonly tenantId: string })
       title={`New signing secret of ${tenantId}`}
       verb="Make it"
       needsReason
-      send={(_, reason) => makeSigningSecret(tenantId, reason)}
+      send={(_, reason) =>
+        post<Output<typeof signingSecretReply>>('/api/operator/secrets/signing', { tenantId, reason })
+      }
       result={{
         title,
         show: ({ secret }) => (

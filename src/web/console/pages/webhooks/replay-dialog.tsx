@@ -1,6 +1,9 @@
 import { useSignal } from '@preact/signals';
+import type { replayReply } from '../../../../protocol/operator/webhook.ts';
+import { post } from '../../data/api.ts';
 import { now } from '../../data/server-time.ts';
-import { replayMany, type Webhook } from '../../data/webhooks.ts';
+import type { Output } from '../../data/shapes.ts';
+import { webhookApi, type Webhook } from '../../data/webhooks.ts';
 import { FormDialog, SelectField } from '../../parts/modal.tsx';
 import { countText } from '../../words/format.ts';
 
@@ -18,13 +21,15 @@ export function ReplayDialog({ id }: Pick<Webhook, 'id'>) {
   const span = useSignal({ from: '', to: '' });
   /** How many events of the span are sent again; undefined until they are counted. */
   const matched = useSignal<number | undefined>(undefined);
+  const ask = (how: object) =>
+    post<Output<typeof replayReply>>(`${webhookApi(id)}/replay`, { ...span.peek(), ...how });
   const send = () => {
     const expected = matched.peek();
-    if (expected !== undefined) return replayMany(id, { ...span.peek(), expected });
+    if (expected !== undefined) return ask({ expected });
     const to = now.peek();
     const from = to - Number(days.peek()) * DAY_MS;
     span.value = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
-    return replayMany(id, { ...span.peek(), dryRun: true });
+    return ask({ dryRun: true });
   };
   const count = matched.value;
   return (

@@ -1,15 +1,11 @@
 /** Adds and changes webhooks. A secret is shown once, and is not kept in the page after its dialog is closed. */
+import type { newWebhookReply, newWebhookRequest, webhookSecretReply } from '../../../../protocol/operator/webhook.ts';
+import { patch, post, remove } from '../../data/api.ts';
 import { mayBoundAll } from '../../data/identity.ts';
+import { queryText } from '../../data/query.ts';
 import { useResource } from '../../data/resource.ts';
-import {
-  addWebhook,
-  changeWebhook,
-  deleteWebhook,
-  rotateWebhook,
-  turnWebhook,
-  type Webhook,
-  type Webhooks,
-} from '../../data/webhooks.ts';
+import type { Output } from '../../data/shapes.ts';
+import { webhookApi, type Webhook, type Webhooks } from '../../data/webhooks.ts';
 import { Copied } from '../../parts/copy-button.tsx';
 import { FormDialog, RevokeDialog, SelectField, textOf, textsOf } from '../../parts/modal.tsx';
 import { Loading } from '../../parts/view-states.tsx';
@@ -75,12 +71,14 @@ interface AddProps {
 }
 
 export function AddWebhookDialog({ tenants, types, tenantId }: AddProps) {
-  const send = (data: FormData) =>
-    addWebhook({
+  const send = (data: FormData) => {
+    const wish: Output<typeof newWebhookRequest> = {
       tenantId: textOf(data, 'tenantId') || undefined,
       url: textOf(data, 'url'),
       types: textsOf(data, 'types'),
-    });
+    };
+    return post<Output<typeof newWebhookReply>>('/api/operator/webhooks', wish);
+  };
   return (
     <FormDialog title="Add a webhook" verb="Add" send={send} result={shownOnce('The webhook is added')}>
       <SelectField
@@ -101,7 +99,7 @@ export function ChangeWebhookDialog({ webhook }: { readonly webhook: Webhook }) 
   const all = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] });
   const known = all.body.value?.types;
   const send = (data: FormData) =>
-    changeWebhook(webhook.id, { url: textOf(data, 'url'), types: textsOf(data, 'types') });
+    patch(webhookApi(webhook.id), { url: textOf(data, 'url'), types: textsOf(data, 'types') });
   return (
     <FormDialog title="Change the webhook" verb="Change" send={send} done="The webhook is changed">
       {known === undefined ? <Loading rows={3} /> : <WishFields known={known} {...webhook} />}
@@ -117,7 +115,7 @@ export function RotateWebhookDialog({ id }: Pick<Webhook, 'id'>) {
       title="Make a new secret"
       verb="Make it"
       needsReason
-      send={(_, reason) => rotateWebhook(id, reason)}
+      send={(_, reason) => post<Output<typeof webhookSecretReply>>(`${webhookApi(id)}/rotate`, { reason })}
       result={shownOnce('The new secret')}
     >
       <p>By it the server knows that Switchboard sends. The present one signs as well for 24 hours.</p>
@@ -131,7 +129,7 @@ export function DeleteWebhookDialog({ webhook, onDone }: { readonly webhook: Web
     <RevokeDialog
       title="Delete this webhook?"
       verb="Delete"
-      act={(reason) => deleteWebhook(id, reason)}
+      act={(reason) => remove(webhookApi(id) + queryText({ reason }))}
       done={() => {
         onDone();
         return 'Webhook deleted';
@@ -148,7 +146,7 @@ export function DisableWebhookDialog({ id }: Pick<Webhook, 'id'>) {
     <RevokeDialog
       title="Send nothing to this webhook?"
       verb="Disable"
-      act={(reason) => turnWebhook(id, 'disable', reason)}
+      act={(reason) => post(`${webhookApi(id)}/disable`, { reason })}
       done="Webhook disabled"
     >
       <p>What happens meanwhile waits, and is sent once it is enabled.</p>
