@@ -9,7 +9,7 @@ import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Outdated, Unread, Warning } from '../parts/view-states.tsx';
+import { NoTenant, Outdated, Problem, Unread, Warning } from '../parts/view-states.tsx';
 import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
 import { shortName } from '../words/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
@@ -100,10 +100,10 @@ function Used({ budget }: { readonly budget: Budget }) {
       <>
         {limitWords(budget)} each
         {over > 0 && (
-          <span class="problem">
+          <>
             {' '}
-            <Warning /> {over === 20 ? 'at least 20' : over} used it up
-          </span>
+            <Problem>{over === 20 ? 'at least 20' : over} used it up</Problem>
+          </>
         )}
       </>
     );
@@ -163,9 +163,9 @@ function Lasts({ budget: { percent, projectedAt, resetAt, told } }: { readonly b
     );
   if (projectedAt !== null)
     return (
-      <span class="problem">
-        <Warning /> <Moment at={projectedAt} />
-      </span>
+      <Problem>
+        <Moment at={projectedAt} />
+      </Problem>
     );
   return <span class="soft">{resetAt === null ? 'nobody knows' : 'its end'}</span>;
 }

@@ -18,7 +18,7 @@ import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { ToolCalls } from '../parts/tool-calls.tsx';
 import { Unread } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { agentName, countText } from '../words/format.ts';
 
 /** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
 export function CallPage() {
@@ -35,7 +35,7 @@ export function CallPage() {
   const { body, text } = resource;
   const call = body.value;
   if (call === undefined || !isReady) return <Unread title="Call" resource={resource} what="this call" />;
-  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, agentId, keyId, captions } =
+  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, keyId, captions } =
     call;
   return (
     <div class="page session-page">
@@ -62,7 +62,7 @@ export function CallPage() {
           <h2 id="call-facts">The call</h2>
           <CallFacts call={call}>
             <TimeFact name="Asked for" at={createdAt} />
-            <Fact name="Tenant">{agentId === null ? tenantId : `${tenantId}/${agentId}`}</Fact>
+            <Fact name="Tenant">{agentName(call)}</Fact>
             <Fact name="Key">{keyId === null ? null : <a href={keyPage({ tenantId, id: keyId })}>{keyId}</a>}</Fact>
             <IdFact name="Session" id={session} href={`/console/sessions/${session}`} />
             <Fact name="Responses that run">{openResponsesText(call)}</Fact>

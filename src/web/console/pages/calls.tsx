@@ -13,7 +13,7 @@ import { SavedViews } from '../parts/saved-views.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
-import { shortRef } from '../words/format.ts';
+import { agentName, shortRef } from '../words/format.ts';
 
 const NAMES = ['state', 'tenantId', 'keyId', 'agentId', 'hangup'] as const;
 
@@ -97,9 +97,7 @@ const COLUMNS: readonly Column<ListedCall>[] = [
     sortBy: ({ tenantId, agentId }) => `${tenantId}/${agentId ?? ''}`,
     style: 'text',
     isName: true,
-    cell: ({ ref, tenantId, agentId }) => (
-      <a href={`/console/calls/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
-    ),
+    cell: (call) => <a href={`/console/calls/${call.ref}`}>{agentName(call)}</a>,
   },
   { title: 'Key', sortBy: ({ keyId }) => keyId, style: 'text', cell: ({ keyId }) => keyId ?? '–' },
   {

@@ -8,7 +8,7 @@ import { Matter } from '../parts/matter.tsx';
 import { Ago, Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Shown, Warning } from '../parts/view-states.tsx';
+import { Empty, Problem, Shown } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
 
 /** The live processes, and how they differ. */
@@ -165,8 +165,8 @@ function Marked({
 }) {
   if (!isWrong) return <>{children}</>;
   return (
-    <span class="problem">
-      <Warning /> {children} {words}
-    </span>
+    <Problem>
+      {children} {words}
+    </Problem>
   );
 }

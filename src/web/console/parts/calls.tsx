@@ -8,7 +8,7 @@ import { countText, sumOf } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { Fact, IdFact } from './card.tsx';
 import { Span } from './moments.tsx';
-import { Warning } from './view-states.tsx';
+import { Problem } from './view-states.tsx';
 
 /** How a call's usage is known. */
 const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
@@ -100,9 +100,5 @@ export function HangUp({ call: { state, hangup, closingAt, overAt }, children }:
     state !== 'closing' || closingAt == null ? Infinity : Date.parse(overAt ?? closingAt) + LATE_HANGUP_MS;
   const isLate = useComputed(() => now.value >= lateAtMs).value;
   if (hangup !== 'unconfirmed' && !isLate) return <>{children}</>;
-  return (
-    <span class="problem">
-      <Warning /> {children}
-    </span>
-  );
+  return <Problem>{children}</Problem>;
 }

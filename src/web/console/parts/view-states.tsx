@@ -178,6 +178,15 @@ export function Warning() {
   );
 }
 
+/** Something that is wrong, in a line of other things. */
+export function Problem({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <span class="problem">
+      <Warning /> {children}
+    </span>
+  );
+}
+
 interface ShownProps<T> {
   readonly resource: Pick<Resource<T>, 'body' | 'failure'>;
   /** What completes "This server does not have …". */

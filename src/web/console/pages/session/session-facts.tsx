@@ -87,22 +87,19 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
 
 /** Periods from which events may be missing in the history. */
 export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDetail }) {
+  if (lost.length === 0) return null;
   return (
-    <>
-      {lost.length > 0 && (
-        <section class="card" aria-labelledby="lost-title">
-          <h2 id="lost-title">Events may be missing</h2>
-          <ul class="notes">
-            {lost.map(({ node, from, to, count }) => (
-              <li key={`${node} ${from}`}>
-                <Moment at={from} /> to <Moment at={to} />: {node === null ? 'a node' : `node ${node.slice(0, 6)}`} had
-                no room for {countText(count)}, of whatever session
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </>
+    <section class="card" aria-labelledby="lost-title">
+      <h2 id="lost-title">Events may be missing</h2>
+      <ul class="notes">
+        {lost.map(({ node, from, to, count }) => (
+          <li key={`${node} ${from}`}>
+            <Moment at={from} /> to <Moment at={to} />: {node === null ? 'a node' : `node ${node.slice(0, 6)}`} had no
+            room for {countText(count)}, of whatever session
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
