@@ -1,7 +1,7 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
 import { nodeNamed } from '../../shared/chart/nodes.ts';
 import { arrowOf, lineOf, sideOf } from '../../shared/chart/path.ts';
-import { toneOf, type Tone } from '../../shared/chart/tones.ts';
+import { toneOf } from '../../shared/chart/tones.ts';
 import { STATE_SHAPES } from '../parts/marks.tsx';
 import { isByClock, type Moment } from './moment.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
@@ -162,7 +162,9 @@ function State({ node, isLit, moment, zone }: StateProps) {
   return (
     <g class={`node state-${tone} ${isLit ? 'lit' : ''}`} data-state={id} data-lit={isLit}>
       <rect x={x} y={y} width={width} height={height} rx="8" />
-      <Mark tone={tone} x={x + 11} y={middle - (below === undefined ? 6 : 14)} />
+      <g class="mark" transform={`translate(${x + 11} ${middle - (below === undefined ? 6 : 14)})`}>
+        {STATE_SHAPES[tone]}
+      </g>
       <text class="name" x={x + 29} y={middle + (below === undefined ? 5 : -3)}>
         {name}
       </text>
@@ -171,15 +173,6 @@ function State({ node, isLit, moment, zone }: StateProps) {
           {below}
         </text>
       )}
-    </g>
-  );
-}
-
-/** A shape, 12 by 12. */
-function Mark({ tone, x, y }: { readonly tone: Tone; readonly x: number; readonly y: number }) {
-  return (
-    <g class="mark" transform={`translate(${x} ${y})`}>
-      {STATE_SHAPES[tone]}
     </g>
   );
 }

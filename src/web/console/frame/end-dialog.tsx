@@ -9,6 +9,7 @@ import type { Session } from '../data/shapes.ts';
 import { SessionMark } from '../parts/marks.tsx';
 import { Modal, ReasonField } from '../parts/modal.tsx';
 import { Warning, wordsOf } from '../parts/view-states.tsx';
+import { onSend } from '../parts/on-send.ts';
 
 const MAX_SHOWN = 5;
 
@@ -47,12 +48,7 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
 
   return (
     <Modal title="End sessions" class="end" onClose={() => (endTargets.value = undefined)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void end();
-        }}
-      >
+      <form onSubmit={onSend(end)}>
         <h2>
           <Warning /> {many ? `End ${refs.length} sessions?` : 'End this session?'}
         </h2>

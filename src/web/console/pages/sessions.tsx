@@ -46,9 +46,13 @@ export function SessionsPage() {
     if (open.length > 0 && whyNoEnd() === undefined) endTargets.value = open;
   };
   const isEndable = NOT_FOR_ENDING.every((name) => filter[name] === undefined) && (filter.state ?? 'open') !== 'ended';
-  const endFound = (): void => {
+  const asked = (): EndFilter => {
     const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
-    dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
+    return asked;
+  };
+  const endFound = (): void => {
+    const found = asked();
+    dialog.value = <EndManyDialog filter={found} words={wordsOf(found)} />;
   };
 
   const open = [...selected.value].filter(isOpen);
@@ -73,10 +77,7 @@ export function SessionsPage() {
         <Download
           what="sessions"
           words="Download all that the filter finds, with what they used"
-          filters={() => {
-            const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
-            return asked;
-          }}
+          filters={asked}
         />
       )}
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />

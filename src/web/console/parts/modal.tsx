@@ -5,6 +5,7 @@ import type { Answer, Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
 import { Details, Warning, wordsOf } from './view-states.tsx';
+import { onSend } from './on-send.ts';
 
 interface Props {
   readonly title: string;
@@ -134,12 +135,7 @@ export function FormDialog<T>({
           </form>
         </>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run(event.currentTarget);
-          }}
-        >
+        <form onSubmit={onSend(run)}>
           <h2>
             {isDangerous && <Warning />} {title}
           </h2>

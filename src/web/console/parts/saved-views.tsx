@@ -7,6 +7,7 @@ import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
 import { Modal, Refused, RevokeDialog } from './modal.tsx';
+import { onSend } from './on-send.ts';
 
 const MAX_NAME_LENGTH = 60;
 
@@ -41,12 +42,7 @@ function SaveViewDialog({ href, tenantId }: { readonly href: string; readonly te
   };
   return (
     <Modal title="Save the view" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <form onSubmit={onSend(save)}>
         <h2>Save the view</h2>
         <p>Its filter and its order, for you. The same name replaces what it named before.</p>
         <label for={id}>Name of the view</label>

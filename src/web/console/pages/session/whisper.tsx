@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { post, type Failure } from '../../data/api.ts';
 import { useKeys } from '../../parts/keys.ts';
 import { Warning } from '../../parts/view-states.tsx';
+import { onSend } from '../../parts/on-send.ts';
 
 const MAX_LENGTH = 1000;
 
@@ -39,13 +40,7 @@ export function Whisper({ session, mayWhisper = false }: Props) {
   return (
     <section class="card" aria-labelledby="whisper-title">
       <h2 id="whisper-title">Whisper to the agent</h2>
-      <form
-        class="whisper"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
+      <form class="whisper" onSubmit={onSend(send)}>
         <label for="whisper-text">For the agent alone</label>
         <textarea
           id="whisper-text"

@@ -9,6 +9,7 @@ import { SessionMark, StateMark } from '../../parts/marks.tsx';
 import { Modal, ReasonField, Refused } from '../../parts/modal.tsx';
 import { Warning } from '../../parts/view-states.tsx';
 import { countText } from '../../words/format.ts';
+import { onSend } from '../../parts/on-send.ts';
 
 const MAX_SHOWN = 5;
 const MAX_TENANTS = 6;
@@ -85,12 +86,7 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
   const isAsking = step.value === 'asking';
   return (
     <Modal title="End sessions by filter" class="end" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void end();
-        }}
-      >
+      <form onSubmit={onSend(end)}>
         <h2>
           <Warning /> {known === undefined ? 'End sessions' : `End ${countText(matched)} sessions?`}
         </h2>
