@@ -1,5 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals';
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Answer, Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
@@ -215,6 +215,16 @@ export function textsOf(data: FormData, name: string): string[] {
 /** The text of a form's field; empty if it has none. */
 export function textOf(data: FormData, name: string): string {
   return (textsOf(data, name)[0] ?? '').trim();
+}
+
+/** A text, a number or the like in a form, of which the browser keeps nothing. */
+export function TextField({ label, ...input }: { readonly label: ComponentChildren } & InputHTMLAttributes) {
+  return (
+    <label class="field">
+      {label}
+      <input type="text" autocomplete="off" spellcheck={false} {...input} />
+    </label>
+  );
 }
 
 interface SelectFieldProps {

@@ -5,7 +5,7 @@ import { patch, post, remove } from '../../data/api.ts';
 import { mayBoundAll } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import type { Budget, BudgetTenant, Output } from '../../data/shapes.ts';
-import { FormDialog, RevokeDialog, SelectField, textOf } from '../../parts/modal.tsx';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../../parts/modal.tsx';
 import { AT_LIMIT, PERIODS } from '../../words/budgets.ts';
 
 /** Reads the fields of a budget that can be changed. */
@@ -53,18 +53,13 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
           placeholder="for example 50, 80, 95"
         />
       </label>
-      <label class="field">
-        Mail to
-        <input
-          name="tell"
-          type="text"
-          defaultValue={tell?.join(', ') ?? ''}
-          inputMode="email"
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="the admins; or at most 10 addresses"
-        />
-      </label>
+      <TextField
+        label="Mail to"
+        name="tell"
+        defaultValue={tell?.join(', ') ?? ''}
+        inputMode="email"
+        placeholder="the admins; or at most 10 addresses"
+      />
       <label class="check">
         <input name="tellNobody" type="checkbox" defaultChecked={tell?.length === 0} />
         Mail nobody
@@ -115,20 +110,15 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
         values={tenant === undefined ? [['installation', 'all of it together']] : counted}
       />
       <SelectField label="Period" name="period" values={Object.entries(PERIODS)} chosen="month" />
-      <label class="field">
-        Name
-        <input
-          name="id"
-          type="text"
-          required
-          maxLength={64}
-          pattern="[A-Za-z0-9._\-]+"
-          autocomplete="off"
-          spellcheck={false}
-          title="Letters, digits, dots, hyphens and underscores"
-          placeholder="for example monthly"
-        />
-      </label>
+      <TextField
+        label="Name"
+        name="id"
+        required
+        maxLength={64}
+        pattern="[A-Za-z0-9._\-]+"
+        title="Letters, digits, dots, hyphens and underscores"
+        placeholder="for example monthly"
+      />
       <TermsFields />
       <p class="soft hint">What its period has used already counts, and it acts on what is open at once.</p>
     </FormDialog>

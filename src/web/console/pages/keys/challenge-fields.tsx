@@ -2,7 +2,7 @@
 import type { Signal } from '@preact/signals';
 import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
-import { SelectField } from '../../parts/modal.tsx';
+import { SelectField, TextField } from '../../parts/modal.tsx';
 
 const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
   turnstile: 'Turnstile',
@@ -39,11 +39,20 @@ export function ChallengeFields({ bots }: Props) {
       />
       {provider !== undefined && provider !== 'altcha' && (
         <>
-          <Text label="Site key" value={siteKey} onSet={(value) => set({ siteKey: value })} />
-          <Text
+          <TextField
+            label="Site key"
+            maxLength={256}
+            value={siteKey ?? ''}
+            onChange={({ currentTarget }) => set({ siteKey: currentTarget.value.trim() || undefined })}
+          />
+          <TextField
             label="Name of the tenant’s secret"
-            value={secret?.slice('${secret:'.length, -1)}
-            onSet={(value) => set({ secret: value && `\${secret:${value}}` })}
+            maxLength={256}
+            value={secret?.slice('${secret:'.length, -1) ?? ''}
+            onChange={({ currentTarget }) => {
+              const name = currentTarget.value.trim();
+              set({ secret: name === '' ? undefined : `\${secret:${name}}` });
+            }}
           />
         </>
       )}
@@ -74,27 +83,5 @@ export function ChallengeFields({ bots }: Props) {
         onSet={(value) => set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })}
       />
     </div>
-  );
-}
-
-interface TextProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onSet: (value: string | undefined) => void;
-}
-
-function Text({ label, value, onSet }: TextProps) {
-  return (
-    <label class="field">
-      {label}
-      <input
-        type="text"
-        maxLength={256}
-        autocomplete="off"
-        spellcheck={false}
-        value={value ?? ''}
-        onChange={({ currentTarget }) => onSet(currentTarget.value.trim() || undefined)}
-      />
-    </label>
   );
 }

@@ -9,7 +9,7 @@ import { mayOpenKeys } from '../../data/identity.ts';
 import type { KeyTenant } from '../../data/keys.ts';
 import type { Output } from '../../data/shapes.ts';
 import { KeyIssued } from '../../parts/key-issued.tsx';
-import { FormDialog, SelectField, textOf, textsOf } from '../../parts/modal.tsx';
+import { FormDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
 import { Unloaded } from '../../parts/view-states.tsx';
 import { LIMITS, TOTALS } from '../../words/limits.ts';
 
@@ -67,9 +67,23 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
         chosen={tenant.value}
         onSet={(id) => (tenant.value = id)}
       />
-      <Field name="id" label="Id, in the tenant" hint="for example shop" />
-      <Field name="origin" label="Origin of the website" hint="https://shop.example" />
-      <Field name="label" label="Label, for operators" isOptional />
+      <TextField label="Id, in the tenant" name="id" required placeholder="for example shop" maxLength={200} />
+      <TextField
+        label="Origin of the website"
+        name="origin"
+        required
+        placeholder="https://shop.example"
+        maxLength={200}
+      />
+      <TextField
+        label={
+          <span>
+            Label, for operators<span class="soft"> (optional)</span>
+          </span>
+        }
+        name="label"
+        maxLength={200}
+      />
       <fieldset>
         <legend>Agents that it may ask for</legend>
         {agents.map((agent) => (
@@ -136,33 +150,6 @@ function DataChannel() {
         they may change the agent.
       </p>
     </fieldset>
-  );
-}
-
-interface FieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly isOptional?: boolean;
-}
-
-function Field({ name, label, hint, isOptional = false }: FieldProps) {
-  return (
-    <label class="field">
-      <span>
-        {label}
-        {isOptional && <span class="soft"> (optional)</span>}
-      </span>
-      <input
-        name={name}
-        type="text"
-        required={!isOptional}
-        placeholder={hint}
-        maxLength={200}
-        autocomplete="off"
-        spellcheck={false}
-      />
-    </label>
   );
 }
 

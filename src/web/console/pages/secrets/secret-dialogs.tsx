@@ -3,7 +3,7 @@ import type { OperatorSecret, setSecretReply, signingSecretReply } from '../../.
 import { post } from '../../data/api.ts';
 import type { Output, SecretTenant } from '../../data/shapes.ts';
 import { Copied } from '../../parts/copy-button.tsx';
-import { FormDialog, RevokeDialog, SelectField, textOf, textsOf } from '../../parts/modal.tsx';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
 
 interface SetProps {
   readonly tenants: readonly SecretTenant[];
@@ -35,33 +35,18 @@ export function SetSecretDialog({ tenants, tenantId, secret }: SetProps) {
             values={tenants.map(({ id, name }) => [id, name] as const)}
             chosen={tenantId}
           />
-          <label class="field">
-            Name, as in {'${secret:NAME}'}
-            <input
-              name="name"
-              type="text"
-              required
-              pattern="[A-Za-z0-9_\-]+"
-              maxLength={64}
-              placeholder="for example crm"
-              title="Letters, digits, hyphens and underscores"
-              autocomplete="off"
-              spellcheck={false}
-            />
-          </label>
+          <TextField
+            label={'Name, as in ${secret:NAME}'}
+            name="name"
+            required
+            pattern="[A-Za-z0-9_\-]+"
+            maxLength={64}
+            placeholder="for example crm"
+            title="Letters, digits, hyphens and underscores"
+          />
         </>
       )}
-      <label class="field">
-        Value
-        <input
-          name="value"
-          type="password"
-          required
-          maxLength={1024}
-          autocomplete="new-password"
-          spellcheck={false}
-        />
-      </label>
+      <TextField label="Value" name="value" type="password" required maxLength={1024} autocomplete="new-password" />
       <p class="soft hint">
         It is kept sealed and never shown again. Tools send the new value within half a minute; the former one is
         lost.

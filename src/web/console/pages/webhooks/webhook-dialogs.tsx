@@ -7,7 +7,7 @@ import { useResource } from '../../data/resource.ts';
 import type { Output } from '../../data/shapes.ts';
 import { webhookApi, type Webhook, type Webhooks } from '../../data/webhooks.ts';
 import { Copied } from '../../parts/copy-button.tsx';
-import { FormDialog, RevokeDialog, SelectField, textOf, textsOf } from '../../parts/modal.tsx';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
 import { Loading } from '../../parts/view-states.tsx';
 import { countText } from '../../words/format.ts';
 
@@ -21,19 +21,15 @@ interface WishProps {
 function WishFields({ known, url, types }: WishProps) {
   return (
     <>
-      <label class="field">
-        Address
-        <input
-          name="url"
-          type="url"
-          required
-          maxLength={1024}
-          placeholder="https://hooks.example.com/switchboard"
-          defaultValue={url}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
+      <TextField
+        label="Address"
+        name="url"
+        type="url"
+        required
+        maxLength={1024}
+        placeholder="https://hooks.example.com/switchboard"
+        defaultValue={url}
+      />
       <fieldset>
         <legend>Is told when</legend>
         {known.map(({ type, meaning }) => (
