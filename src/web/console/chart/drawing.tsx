@@ -1,13 +1,11 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
 import { nodeNamed } from '../../shared/chart/nodes.ts';
-import { arrowOf, lineOf, sideOf } from '../../shared/chart/path.ts';
+import { arrowOf, LINE, lineOf, placeOf } from '../../shared/chart/path.ts';
 import { toneOf } from '../../shared/chart/tones.ts';
 import { STATE_SHAPES } from '../parts/marks.tsx';
 import { isByClock, type Moment } from './moment.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
 
-/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
-const LINE = 15;
 const NOTE = 14;
 
 /** The edge that the clock takes next, and the time until then. */
@@ -111,25 +109,16 @@ function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; r
   if (label === null) return null;
   const occurrences = moment.occurrencesOf(transitions);
   const note = next === undefined ? occurrences && takenText(occurrences, zone) : countdownText(next.inMs);
-  const side = sideOf(edge);
-  const anchor = { above: 'middle', below: 'middle', left: 'end', right: 'start' } as const;
-  const x = {
-    above: label.x + label.width / 2,
-    below: label.x + label.width / 2,
-    left: label.x + label.width - 3,
-    right: label.x + 3,
-  };
-  const free = note === undefined ? NOTE : 0;
-  const top = label.y + { above: free, below: 0, left: free / 2, right: free / 2 }[side];
+  const { x, top, anchor } = placeOf(edge, label, note === undefined ? NOTE : 0);
   return (
-    <g class={`label ${looksOf(props)}`} text-anchor={anchor[side]}>
+    <g class={`label ${looksOf(props)}`} text-anchor={anchor}>
       {lines.map((line, index) => (
-        <text key={line} class={looksOfWord(line, props)} x={x[side]} y={top + 12 + index * LINE}>
+        <text key={line} class={looksOfWord(line, props)} x={x} y={top + 12 + index * LINE}>
           {wordOf(line, words)}
         </text>
       ))}
       {note !== undefined && (
-        <text class="note" x={x[side]} y={top + 12 + lines.length * LINE}>
+        <text class="note" x={x} y={top + 12 + lines.length * LINE}>
           {note}
         </text>
       )}
