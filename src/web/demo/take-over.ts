@@ -81,9 +81,7 @@ function describe(config: TakeOverConfig): void {
       : 'Pages open their calls themselves here (CALL_MODE): they have a data channel to the provider, and only CALL_MODE=brokered takes it away.',
   ];
   element('limits', HTMLElement).replaceChildren(
-    ...limits
-      .filter((limit) => limit !== false)
-      .map((limit) => make('li', '', limit)),
+    ...limits.filter((limit) => limit !== false).map((limit) => make('li', '', limit)),
   );
   if (tenantId !== null) element('console', HTMLAnchorElement).search = `?tenantId=${tenantId}`;
 }

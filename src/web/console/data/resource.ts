@@ -87,9 +87,7 @@ export function useResource<T>(
     // If it no longer changes, the answer on its way is as good as another one.
     const isUnderWay = (): boolean => isPast && isReading;
     if (!isKnown()) void read();
-    const refresh = unlessRefused(resource.failure, () =>
-      isKnown() || isUnderWay() ? Promise.resolve(true) : read(),
-    );
+    const refresh = unlessRefused(resource.failure, () => (isKnown() || isUnderWay() ? Promise.resolve(true) : read()));
     const take = (frame: FeedFrame): boolean => {
       const body = resource.body.peek();
       if (after !== undefined && body !== undefined && !isPaused.peek()) resource.body.value = after(body, frame);

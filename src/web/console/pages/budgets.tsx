@@ -37,7 +37,11 @@ export function BudgetsPage() {
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId, what: 'budget.dollars' })}`}>What if</a>
         {mayChange.value && isKnown && (
-          <OpenButton verb="Make" kind="primary" opens={<MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />} />
+          <OpenButton
+            verb="Make"
+            kind="primary"
+            opens={<MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />}
+          />
         )}
       </div>
       {!isKnown && <NoTenant tenantId={tenantId} />}
@@ -176,9 +180,7 @@ const CHANGES: Column<Budget> = {
     budget.mayChange ? (
       <span class="buttons">
         <OpenButton verb="Change" of={budget.id} opens={<ChangeBudgetDialog budget={budget} />} />
-        {!budget.isInFile && (
-          <OpenButton verb="Delete" of={budget.id} opens={<DeleteBudgetDialog budget={budget} />} />
-        )}
+        {!budget.isInFile && <OpenButton verb="Delete" of={budget.id} opens={<DeleteBudgetDialog budget={budget} />} />}
       </span>
     ) : (
       <span class="soft">an operator’s</span>

@@ -35,8 +35,7 @@ export function CallPage() {
   const { body, text } = resource;
   const call = body.value;
   if (call === undefined || !isReady) return <Unread title="Call" resource={resource} what="this call" />;
-  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, keyId, captions } =
-    call;
+  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, keyId, captions } = call;
   return (
     <div class="page session-page">
       <div class="title-row">

@@ -81,7 +81,10 @@ export function CallsPage() {
           text !== '' ? (
             <Empty title="No call is like that" link={['/console/calls', 'See all calls']} />
           ) : (
-            <Empty title="There was no call yet" hint="Only calls that Switchboard opens at the provider itself are listed, not those that pages open." />
+            <Empty
+              title="There was no call yet"
+              hint="Only calls that Switchboard opens at the provider itself are listed, not those that pages open."
+            />
           )
         }
       />

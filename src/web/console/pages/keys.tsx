@@ -36,7 +36,11 @@ export function KeysPage() {
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId })}`}>What if</a>
         {mayChange.value && keys.tenants.length > 0 && (
-          <OpenButton verb="Issue" kind="primary" opens={<IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />} />
+          <OpenButton
+            verb="Issue"
+            kind="primary"
+            opens={<IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />}
+          />
         )}
       </div>
       {shown.length === 0 && <NoTenant tenantId={tenantId} />}

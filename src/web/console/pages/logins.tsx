@@ -42,9 +42,7 @@ export function LoginsPage() {
           ]}
         />
         <span class="spring" />
-        {may('change-installation') && (
-          <OpenButton verb="Lift an address" opens={<LiftAddressDialog />} />
-        )}
+        {may('change-installation') && <OpenButton verb="Lift an address" opens={<LiftAddressDialog />} />}
       </div>
       <DownloadRows
         what="logins"
@@ -55,9 +53,7 @@ export function LoginsPage() {
         what="Logins"
         list={list}
         columns={COLUMNS}
-        empty={
-          <Empty title="No login is like that" link={['/console/logins', 'See all logins']} />
-        }
+        empty={<Empty title="No login is like that" link={['/console/logins', 'See all logins']} />}
       />
     </div>
   );

@@ -22,7 +22,10 @@ export function NodesPage() {
       <Shown resource={resource} what="nodes">
         {({ nodes, differs, asOf }) =>
           nodes.length === 0 ? (
-            <Empty title="No process is heard" hint="Each tells of itself every five seconds; a network between them may be cut." />
+            <Empty
+              title="No process is heard"
+              hint="Each tells of itself every five seconds; a network between them may be cut."
+            />
           ) : (
             <Processes nodes={nodes} differs={differs} asOf={asOf} />
           )

@@ -93,7 +93,11 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
             <IdFact name="Origin" id={origin} />
             <IdFact name="Network" id={network} />
             <IdFact name="Address hash" id={addressHash} />
-            <IdFact name="Subject" id={subject} href={`/console/sessions${queryText({ subject: subject ?? undefined })}`} />
+            <IdFact
+              name="Subject"
+              id={subject}
+              href={`/console/sessions${queryText({ subject: subject ?? undefined })}`}
+            />
             <IdFact name="Process" id={node} />
           </dl>
         </Card>

@@ -72,9 +72,7 @@ function TenantSecrets({ tenant: { id, name }, secrets }: TenantSecretsProps) {
           {name} <code class="soft">{id}</code>
         </h2>
         <span class="spring" />
-        {mayChange.value && (
-          <OpenButton verb="New signing secret" opens={<SigningSecretDialog tenantId={id} />} />
-        )}
+        {mayChange.value && <OpenButton verb="New signing secret" opens={<SigningSecretDialog tenantId={id} />} />}
       </div>
       {rows.length === 0 ? (
         <p class="soft">It has none: its tools send nothing that proves who calls but the signature.</p>
@@ -101,7 +99,11 @@ const CHANGES: Column<OperatorSecret> = {
   title: '',
   cell: (secret) => (
     <span class="buttons">
-      <OpenButton verb="Set" of={secret.name} opens={<SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />} />
+      <OpenButton
+        verb="Set"
+        of={secret.name}
+        opens={<SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />}
+      />
       <OpenButton verb="Delete" of={secret.name} opens={<DeleteSecretDialog secret={secret} />} />
     </span>
   ),

@@ -74,11 +74,7 @@ export function SessionsPage() {
       <SessionFilter {...chosenBy} />
       <SavedViews />
       {NOT_FOR_EXPORT.every((name) => filter[name] === undefined) && (
-        <Download
-          what="sessions"
-          words="Download all that the filter finds, with what they used"
-          filters={asked}
-        />
+        <Download what="sessions" words="Download all that the filter finds, with what they used" filters={asked} />
       )}
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>

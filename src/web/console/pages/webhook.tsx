@@ -4,13 +4,7 @@ import { auditOf } from '../data/audit.ts';
 import { mayChange } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { useResource } from '../data/resource.ts';
-import {
-  webhookApi,
-  type Delivery,
-  type DeliveryPage,
-  type Webhook,
-  type WebhookReply,
-} from '../data/webhooks.ts';
+import { webhookApi, type Delivery, type DeliveryPage, type Webhook, type WebhookReply } from '../data/webhooks.ts';
 import { Fact, IdFact } from '../parts/card.tsx';
 import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
@@ -112,12 +106,14 @@ function Changes({ webhook }: { readonly webhook: Webhook }) {
           Enable
         </button>
       )}
-      {state !== 'disabled' && (
-        <OpenButton verb="Disable" opens={<DisableWebhookDialog id={id} />} />
-      )}
+      {state !== 'disabled' && <OpenButton verb="Disable" opens={<DisableWebhookDialog id={id} />} />}
       <OpenButton verb="New secret" opens={<RotateWebhookDialog id={id} />} />
       <OpenButton verb="Change" opens={<ChangeWebhookDialog webhook={webhook} />} />
-      <OpenButton verb="Delete" kind="danger" opens={<DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />} />
+      <OpenButton
+        verb="Delete"
+        kind="danger"
+        opens={<DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />}
+      />
     </>
   );
 }
@@ -139,9 +135,7 @@ function Deliveries({ id }: { readonly id: string }) {
       <div class="title-row">
         <h2>What it was told</h2>
         <span class="spring" />
-        {mayChange.value && (
-          <OpenButton verb="Send again" opens={<ReplayDialog id={id} />} />
-        )}
+        {mayChange.value && <OpenButton verb="Send again" opens={<ReplayDialog id={id} />} />}
       </div>
       <FilterForm onClear={onClear}>
         <Choice label="State" values={STATES} {...field('state')} />

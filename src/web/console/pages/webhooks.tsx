@@ -40,7 +40,10 @@ export function WebhooksPage() {
         )}
       </div>
       {webhooks.length === 0 ? (
-        <Empty title="There is no webhook yet" hint="A server of yours can be told what happens: sessions that begin and end, calls, and what each cost." />
+        <Empty
+          title="There is no webhook yet"
+          hint="A server of yours can be told what happens: sessions that begin and end, calls, and what each cost."
+        />
       ) : (
         <Table caption="Webhooks" columns={COLUMNS} rows={webhooks.map((row) => ({ key: row.id, row }))} />
       )}

@@ -102,7 +102,12 @@ function Ask({ list }: { readonly list: Keys }) {
         {isBudget && (
           <>
             <SelectField label="Every" values={PERIODS} chosen={tried.period} onSet={(period) => set({ period })} />
-            <SelectField label="When nothing is left" values={ENDS} chosen={tried.then} onSet={(then) => set({ then })} />
+            <SelectField
+              label="When nothing is left"
+              values={ENDS}
+              chosen={tried.then}
+              onSet={(then) => set({ then })}
+            />
           </>
         )}
         <Chips label="The last" value={since} values={SPANS} onSet={(chosen) => set({ since: chosen })} />

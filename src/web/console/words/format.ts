@@ -59,7 +59,13 @@ export function shortName(name: string): string {
 }
 
 /** `acme/support`: the agent, or only the tenant. */
-export function agentName({ tenantId, agentId }: { readonly tenantId: string; readonly agentId: string | null }): string {
+export function agentName({
+  tenantId,
+  agentId,
+}: {
+  readonly tenantId: string;
+  readonly agentId: string | null;
+}): string {
   return agentId === null ? tenantId : `${tenantId}/${agentId}`;
 }
 

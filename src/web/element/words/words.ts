@@ -1,7 +1,9 @@
 import type { OwnWords } from '../../../protocol/languages/words.ts';
 import type { Texts } from '../api.ts';
 
-type Whole<T> = { readonly [Name in keyof T]-?: T[Name] extends string | undefined ? string : Whole<NonNullable<T[Name]>> };
+type Whole<T> = {
+  readonly [Name in keyof T]-?: T[Name] extends string | undefined ? string : Whole<NonNullable<T[Name]>>;
+};
 
 /** All texts of the element in one language. The compiler reports a text that a language lacks. */
 export type Words = Omit<Whole<Texts>, 'ends' | 'errors'> & {

@@ -74,11 +74,7 @@ export function ChallengeFields({ bots }: Props) {
       )}
       <SelectField
         label="Who is challenged"
-        values={[
-          AS_USUAL,
-          ['suspect', 'those who are suspect, and nobody else'],
-          ['always', 'everybody'],
-        ]}
+        values={[AS_USUAL, ['suspect', 'those who are suspect, and nobody else'], ['always', 'everybody']]}
         chosen={challenge ?? ''}
         onSet={(value) => set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })}
       />

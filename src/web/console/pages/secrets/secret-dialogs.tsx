@@ -48,8 +48,7 @@ export function SetSecretDialog({ tenants, tenantId, secret }: SetProps) {
       )}
       <TextField label="Value" name="value" type="password" required maxLength={1024} autocomplete="new-password" />
       <p class="soft hint">
-        It is kept sealed and never shown again. Tools send the new value within half a minute; the former one is
-        lost.
+        It is kept sealed and never shown again. Tools send the new value within half a minute; the former one is lost.
       </p>
     </FormDialog>
   );

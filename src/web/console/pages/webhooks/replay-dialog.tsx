@@ -21,8 +21,7 @@ export function ReplayDialog({ id }: Pick<Webhook, 'id'>) {
   const span = useSignal({ from: '', to: '' });
   /** How many events of the span are sent again; undefined until they are counted. */
   const matched = useSignal<number | undefined>(undefined);
-  const ask = (how: object) =>
-    post<Output<typeof replayReply>>(`${webhookApi(id)}/replay`, { ...span.peek(), ...how });
+  const ask = (how: object) => post<Output<typeof replayReply>>(`${webhookApi(id)}/replay`, { ...span.peek(), ...how });
   const send = () => {
     const expected = matched.peek();
     if (expected !== undefined) return ask({ expected });
