@@ -12,6 +12,7 @@ import { CopyDialog, HelpDialog, LoginDialog } from './frame/small-dialogs.tsx';
 import { toggleZone, TopBar } from './frame/top-bar.tsx';
 import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
 import { LoginPage } from './pages/login.tsx';
+import { Fact } from './parts/card.tsx';
 import { AwayBanner, togglePause } from './parts/freshness.tsx';
 import { useKeys } from './parts/keys.ts';
 import { usePage } from './parts/page.ts';
@@ -118,7 +119,7 @@ function Console() {
       {dialog}
       <CopyDialog />
       <LoginDialog />
-      <p class={notice.value === '' ? 'notice hidden' : 'notice'} role="status">
+      <p class={notice.value === '' ? 'notice unseen' : 'notice'} role="status">
         {notice}
       </p>
     </>
@@ -163,14 +164,8 @@ function ForbiddenPage() {
       <div class="card login">
         <h1>You may not see the console</h1>
         <dl class="facts">
-          <div>
-            <dt>Your address</dt>
-            <dd>{stranger.value ?? 'unknown'}</dd>
-          </div>
-          <div>
-            <dt>Your role</dt>
-            <dd>none</dd>
-          </div>
+          <Fact name="Your address">{stranger.value ?? 'unknown'}</Fact>
+          <Fact name="Your role">none</Fact>
         </dl>
         <p>
           Ask whoever runs Switchboard to add the address to <code>OPERATOR_EMAILS</code>, or to{' '}

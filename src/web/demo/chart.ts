@@ -2,7 +2,7 @@ import type { DrawnMachine } from '../../protocol/demo-config.ts';
 import type { ChartEdge } from '../../protocol/operator/machine.ts';
 import { nodeNamed } from '../shared/chart/nodes.ts';
 import { draw, edgeName, type Drawing } from './drawing.ts';
-import { element, say } from './elements.ts';
+import { clock, element, say } from './elements.ts';
 
 /** One machine's chart on the page: its current state, the edge that led there, and since when. */
 export class MachineChart {
@@ -54,7 +54,7 @@ export class MachineChart {
   /** Must be called about once a second. */
   tick(): void {
     if (this.#state === undefined) return;
-    const for_ = clock((Date.now() - this.#sinceMs) / 1000);
+    const for_ = clock(Math.max(0, Math.floor((Date.now() - this.#sinceMs) / 1000)));
     for (const drawing of this.#drawings) drawing.tell(`for ${for_}`);
     say(this.#step, `${this.#lastStep()}, ${for_} ago`);
   }
@@ -101,10 +101,4 @@ export class MachineChart {
     const why = this.#cause === undefined ? '' : `: ${this.#machine.words[this.#cause]}`;
     return last === undefined ? 'unknown' : `${name(last.from)} → ${name(last.to)}${why}`;
   }
-}
-
-/** For example `0:42` or `15:00`. */
-function clock(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }

@@ -1,4 +1,5 @@
 import type { DemoConfig, DemoMachines, TakeOverConfig } from '../../protocol/demo-config.ts';
+import { element, say } from './elements.ts';
 
 /** Reads JSON from the server. @throws Error if the server does not answer */
 async function read<T>(path: string): Promise<T> {
@@ -30,11 +31,27 @@ export async function readConfig(): Promise<DemoConfig> {
   return { widgetKey, tenantId: given.get('tenantId'), agentId: given.get('agentId'), keyOrigin: null, provider };
 }
 
+type Answerer = 'provider' | 'echo' | 'nobody';
+
 /** Who answers calls on this page: a provider, the echo agent (only for browsers on the server's own machine), or nobody. */
-export function answererOf({ provider }: DemoConfig): 'provider' | 'echo' | 'nobody' {
+function answererOf({ provider }: DemoConfig): Answerer {
   if (!provider.simulated) return 'provider';
   const isNear = ['localhost', '127.0.0.1'].includes(location.hostname);
   return provider.call === 'brokered' && isNear ? 'echo' : 'nobody';
+}
+
+/** Shows who answers. @returns the same */
+export function showMode(config: DemoConfig, words: Readonly<Record<Exclude<Answerer, 'provider'>, string>>): Answerer {
+  const answerer = answererOf(config);
+  const mode = element('mode', HTMLElement);
+  say(mode, answerer === 'provider' ? `Live: ${config.provider.name}` : words[answerer]);
+  mode.dataset['mode'] = config.provider.simulated ? 'simulated' : 'live';
+  return answerer;
+}
+
+/** An address for a visitor of this page, which nobody else has. */
+export function madeUpAddress(who: string): string {
+  return `${who}-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
 }
 
 /** Why the page cannot start, worded for the person who set it up; empty if it can. */

@@ -1,9 +1,6 @@
 import type { Chart, ChartEdge, ChartNode } from '../../protocol/operator/machine.ts';
-import { arrowOf, lineOf, sideOf } from '../shared/chart/path.ts';
+import { arrowOf, LINE, lineOf, placeOf } from '../shared/chart/path.ts';
 import { toneOf, type Tone } from '../shared/chart/tones.ts';
-
-/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
-const LINE = 15;
 
 /** What is highlighted in a drawing. */
 export interface Lit {
@@ -96,16 +93,7 @@ function drawLine({ points }: ChartEdge): SVGElement {
 function drawLabel(edge: ChartEdge, words: Readonly<Record<string, string>>): SVGElement {
   const { label, lines } = edge;
   if (label === null) return make('g', {});
-  const side = sideOf(edge);
-  const middle = label.x + label.width / 2;
-  const { x, anchor } = {
-    above: { x: middle, anchor: 'middle' },
-    below: { x: middle, anchor: 'middle' },
-    left: { x: label.x + label.width - 3, anchor: 'end' },
-    right: { x: label.x + 3, anchor: 'start' },
-  }[side];
-  const free = label.height - lines.length * LINE;
-  const top = label.y + { above: free, below: 0, left: free / 2, right: free / 2 }[side];
+  const { x, top, anchor } = placeOf(edge, label, label.height - lines.length * LINE);
   const texts = lines.map((line, index) =>
     make('text', { class: 'word', 'data-cause': line, x, y: top + 12 + index * LINE }, words[line] ?? line),
   );
@@ -120,7 +108,7 @@ function drawState(node: ChartNode) {
   const title = make('text', { class: 'name', x: x + 29 }, name);
   const below = make('text', { class: 'since', x: x + 11, y: middle + 14 });
   const box = make('rect', { x, y, width, height, rx: 8 });
-  const element = make('g', { class: `node tone-${tone}` }, box, mark, title, below);
+  const element = make('g', { class: `node state-${tone}` }, box, mark, title, below);
 
   function light(isLit: boolean): void {
     element.classList.toggle('lit', isLit);

@@ -10,3 +10,17 @@ export function say(where: HTMLElement, text: string): void {
   where.textContent = text;
   where.hidden = text === '';
 }
+
+/** Makes an element. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  className = '',
+  text = '',
+): HTMLElementTagNameMap[K] {
+  return Object.assign(document.createElement(tag), { className, textContent: text });
+}
+
+/** For example `0:42` or `15:00`. */
+export function clock(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,5 +1,5 @@
 import type { Session, SessionView, Usage } from '../widget/api.ts';
-import { element } from './elements.ts';
+import { clock, element, make } from './elements.ts';
 
 /** Gives the server time to read the usage, which reaches it at about the time when this page hears the agent stop. */
 const METERED_MS = 500;
@@ -21,15 +21,13 @@ export function addGauges(...order: readonly Gauge[]): void {
 }
 
 function gauge(id: Gauge): HTMLElement {
-  const row = document.createElement('div');
-  const name = document.createElement('dt');
-  const text = document.createElement('dd');
-  const drawn = document.createElement('dd');
-  const bar = document.createElement('progress');
+  const row = make('div');
+  const name = make('dt', '', GAUGES[id]);
+  const text = make('dd', '', '–');
+  const drawn = make('dd');
+  const bar = make('progress');
   name.id = `${id}-label`;
-  name.textContent = GAUGES[id];
   text.id = `${id}-text`;
-  text.textContent = '–';
   bar.id = id;
   bar.setAttribute('aria-labelledby', name.id);
   bar.value = 0;
@@ -50,13 +48,13 @@ function showSpent(id: Gauge, text: string, spent: number, max: number): void {
   show(id, text, spent, max, spent >= max * (1 - LOW));
 }
 
-function showLeft(id: Gauge, text: string, left: number, max: number): void {
-  show(id, text, Math.max(0, left), max, left <= max * LOW);
+function showLeft(id: Gauge, sec: number, maxSec: number): void {
+  show(id, `${whole(sec)} of ${whole(maxSec)}`, Math.max(0, sec), maxSec, sec <= maxSec * LOW);
 }
 
-function clock(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds));
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+/** Rounded up, so that a gauge shows nothing only when nothing is left. */
+function whole(seconds: number): string {
+  return clock(Math.max(0, Math.ceil(seconds)));
 }
 
 /** Shows the day's totals and their ceilings. */
@@ -81,8 +79,8 @@ export function startClocks(session: Session): () => void {
   const draw = (): void => {
     const timeLeft = lastsSec - (Date.now() - startedMs) / 1000;
     const silenceLeft = maxIdleSec - session.idleSec;
-    showLeft('duration', `${clock(timeLeft)} of ${clock(lastsSec)}`, timeLeft, lastsSec);
-    showLeft('silence', `${clock(silenceLeft)} of ${clock(maxIdleSec)}`, silenceLeft, maxIdleSec);
+    showLeft('duration', timeLeft, lastsSec);
+    showLeft('silence', silenceLeft, maxIdleSec);
   };
   draw();
   const timer = setInterval(draw, 1000);

@@ -2,19 +2,11 @@ import type { DemoConfig } from '../../protocol/demo-config.ts';
 import type { Session, SessionEvents } from '../widget/api.ts';
 import type { Board } from './board.ts';
 import { element } from './elements.ts';
-import { tagOf } from './tag.ts';
-
-interface Widget extends HTMLElement {
-  readonly session: Session | undefined;
-  write(): void;
-}
+import { placeElement } from './tag.ts';
 
 /** Puts the element on the page, as any page would, and shows its events. */
 export function offerElement(config: DemoConfig, email: string, board: Board): void {
-  const widget = document.createElement('switchboard-widget') as Widget;
-  for (const [name, value] of tagOf(config)) widget.setAttribute(name, value);
-  widget.setAttribute('placement', 'inline');
-  widget.setAttribute('email', email);
+  const widget = placeElement(config, { email });
   let held: Session | undefined;
   /** Why the call was lost. The end of the session, which follows, says less. */
   let loss: string | undefined;
@@ -51,10 +43,8 @@ export function offerElement(config: DemoConfig, email: string, board: Board): v
     board.over(loss ?? userMessage);
     held = undefined;
   });
-  element('live', HTMLElement).append(widget);
   // A call that the page opens itself may not be one that a visitor can write in.
   element('offer', HTMLElement).hidden = config.provider.call !== 'brokered';
-  element('write', HTMLButtonElement).addEventListener('click', () => widget.write());
   const call = element('call-details', HTMLDetailsElement);
   call.hidden = false;
   call.open = matchMedia('(min-width: 52rem)').matches;

@@ -4,7 +4,7 @@ import '../shared/chart/chart.css';
 import './demo.css';
 import { startCopying } from '../shared/copy.ts';
 import { Board } from './board.ts';
-import { answererOf, obstacle, readConfig, readMachines } from './config.ts';
+import { madeUpAddress, obstacle, readConfig, readMachines, showMode } from './config.ts';
 import { element, say } from './elements.ts';
 import { offerElement } from './live.ts';
 import { mask } from './mask.ts';
@@ -19,15 +19,10 @@ import { offerWritten } from './written.ts';
 async function main(): Promise<void> {
   startCopying();
   const [config, machines] = await Promise.all([readConfig(), readMachines()]);
-  const answerer = answererOf(config);
-  const mode = element('mode', HTMLElement);
-  const modes = {
+  const answerer = showMode(config, {
     nobody: 'Simulated: no provider key',
     echo: 'Echo, no model: you hear yourself one second later',
-    provider: `Live: ${config.provider.name}`,
-  };
-  say(mode, modes[answerer]);
-  mode.dataset['mode'] = config.provider.simulated ? 'simulated' : 'live';
+  });
   showTag(config);
   const problem = obstacle(config);
   if (problem !== '') {
@@ -37,7 +32,7 @@ async function main(): Promise<void> {
 
   const wire = watchWire(createWireLog(element('wire', HTMLOListElement)), mask);
   // Each visitor has limits of their own, so that none uses up the next one's day.
-  const email = `visitor-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
+  const email = madeUpAddress('visitor');
   say(element('visitor', HTMLElement), `You are ${email}: the limits count for you alone.`);
   const board = new Board(config, machines, new Provocations(wire, email));
   if (answerer === 'nobody') offerWritten(config, email, board);

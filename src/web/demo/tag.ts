@@ -1,16 +1,30 @@
 import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { SwitchboardWidgetElement } from '../element/api.ts';
 // oxlint-disable-next-line import/default -- the build makes it the file's text
 import source from './example.js?raw';
 import { coloured } from './colours.ts';
 import { element } from './elements.ts';
 
 /** The element's attributes for the key, tenant and agent of this page. */
-export function tagOf({ widgetKey, tenantId, agentId }: DemoConfig): readonly (readonly [string, string])[] {
+function tagOf({ widgetKey, tenantId, agentId }: DemoConfig): readonly (readonly [string, string])[] {
   return [
     ['widget-key', widgetKey ?? 'YOUR_WIDGET_KEY'],
     ['tenant-id', tenantId ?? 'YOUR_TENANT'],
     ['agent-id', agentId ?? 'YOUR_AGENT'],
   ];
+}
+
+/**
+ * Puts the element on the page, as any page would, and lets the button beside it begin a conversation in writing.
+ * @param own attributes that only this page sets
+ */
+export function placeElement(config: DemoConfig, own: Readonly<Record<string, string>>): SwitchboardWidgetElement {
+  const widget = document.createElement('switchboard-widget');
+  const attributes = [...tagOf(config), ['placement', 'inline'] as const, ...Object.entries(own)];
+  for (const [name, value] of attributes) widget.setAttribute(name, value);
+  element('live', HTMLElement).append(widget);
+  element('write', HTMLButtonElement).addEventListener('click', () => widget.write());
+  return widget;
 }
 
 /** Shows what another page needs: the tag, or the code for doing without the element. */

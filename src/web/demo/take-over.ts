@@ -6,21 +6,16 @@ import type { TakeOverConfig } from '../../protocol/demo-config.ts';
 import type { Session } from '../widget/api.ts';
 import { startCopying } from '../shared/copy.ts';
 import { frames, requests, type Attack, type Loot } from './attacks.ts';
-import { answererOf, readTakeOver } from './config.ts';
-import { element, say } from './elements.ts';
+import { madeUpAddress, readTakeOver, showMode } from './config.ts';
+import { element, make, say } from './elements.ts';
 import { addGauges, askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
 import { notify, reviewNotice } from './notice.ts';
 import { readRawRequest } from './raw-request.ts';
-import { tagOf } from './tag.ts';
+import { placeElement } from './tag.ts';
 import { createWireLog } from './wire-log.ts';
 import { watchWire, type Wire } from './wire.ts';
 
 const status = element('status', HTMLElement);
-
-interface Widget extends HTMLElement {
-  readonly session: Session | undefined;
-  write(): void;
-}
 
 /** The page is static until its configuration has arrived. */
 async function main(): Promise<void> {
@@ -34,7 +29,7 @@ async function main(): Promise<void> {
     return notify(`The key works from ${keyOrigin} only: open ${keyOrigin}/demo/take-over.`);
 
   // Each visitor has limits of their own. A visitor who has used them up is a new one after a reload.
-  const email = `taker-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
+  const email = madeUpAddress('taker');
   const atFirst: Loot = { widgetKey, agentId: agentId ?? '', email, sessionId: 'none yet', ticket: 'none yet' };
   let loot = atFirst;
   const wire = watchWire(createWireLog(element('wire', HTMLOListElement)), (text) => text);
@@ -63,16 +58,8 @@ async function main(): Promise<void> {
 
 /** Shows the limits that apply here, and who answers. */
 function describe(config: TakeOverConfig): void {
-  const { provider, isLocked, tenantId, dailyDollars, dailyDollarsOfAll, sessionMinutes } = config;
-  const answerer = answererOf(config);
-  const mode = element('mode', HTMLElement);
-  const modes = {
-    nobody: 'Nobody answers: no provider key',
-    echo: 'Echo, no model',
-    provider: `Live: ${provider.name}`,
-  };
-  say(mode, modes[answerer]);
-  mode.dataset['mode'] = provider.simulated ? 'simulated' : 'live';
+  const { isLocked, tenantId, dailyDollars, dailyDollarsOfAll, sessionMinutes } = config;
+  const answerer = showMode(config, { nobody: 'Nobody answers: no provider key', echo: 'Echo, no model' });
   const notes = {
     nobody:
       'This server has no provider key, and its echo reaches browsers of its own machine only: there is no call here, but sessions, frames and requests are real.',
@@ -94,22 +81,14 @@ function describe(config: TakeOverConfig): void {
       : 'Pages open their calls themselves here (CALL_MODE): they have a data channel to the provider, and only CALL_MODE=brokered takes it away.',
   ];
   element('limits', HTMLElement).replaceChildren(
-    ...limits
-      .filter((limit) => limit !== false)
-      .map((limit) => {
-        const line = document.createElement('li');
-        line.textContent = limit;
-        return line;
-      }),
+    ...limits.filter((limit) => limit !== false).map((limit) => make('li', '', limit)),
   );
   if (tenantId !== null) element('console', HTMLAnchorElement).search = `?tenantId=${tenantId}`;
 }
 
 /** Puts the element with the locked key on the page, and shows its session. @param hold receives the session, and undefined once it has ended */
 function offerWidget(config: TakeOverConfig, email: string, hold: (session: Session | undefined) => void): void {
-  const widget = document.createElement('switchboard-widget') as Widget;
-  const given = [...tagOf(config), ['placement', 'inline'], ['resume', 'off'], ['email', email]] as const;
-  for (const [name, value] of given) widget.setAttribute(name, value);
+  const widget = placeElement(config, { resume: 'off', email });
   let held: Session | undefined;
   let stopClocks = (): void => undefined;
 
@@ -140,8 +119,6 @@ function offerWidget(config: TakeOverConfig, email: string, hold: (session: Sess
     const { code, userMessage } = event.detail;
     notify(`${code}: ${userMessage}`);
   });
-  element('live', HTMLElement).append(widget);
-  element('write', HTMLButtonElement).addEventListener('click', () => widget.write());
 }
 
 /**

@@ -1,3 +1,4 @@
+import { make } from './elements.ts';
 import type { Frame, Outcome, WireLog } from './wire.ts';
 
 const MAX_ENTRIES = 60;
@@ -8,20 +9,13 @@ const marks = { pending: '…', good: '✓', refused: '✗', failed: '✗' } as 
 
 type Standing = keyof typeof marks;
 
-function make<K extends keyof HTMLElementTagNameMap>(tag: K, className: string, text = ''): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
-}
-
 /** A list of what goes over the wire, newest first; the oldest entries are dropped. */
 export function createWireLog(list: HTMLElement): WireLog {
   /** Adds an entry that can be expanded. */
   function add(className: string, summary: readonly Node[], ...content: readonly Node[]): HTMLElement {
     const entry = make('li', className);
-    const details = document.createElement('details');
-    const line = document.createElement('summary');
+    const details = make('details');
+    const line = make('summary');
     line.append(...summary, make('time', '', new Date().toLocaleTimeString('en-GB')));
     details.append(line, ...content);
     entry.append(details);

@@ -1,3 +1,5 @@
+import { pretty } from '../shared/pretty.ts';
+
 /** What happens to an exchange: it is answered and then read, or it fails. */
 export interface Outcome {
   readonly answered: (status: number) => void;
@@ -28,15 +30,6 @@ export interface Wire {
   readonly block: (isBlocked: boolean) => void;
   /** Sends a text unchanged on the socket that was opened last. @returns whether there is an open one */
   readonly sendRaw: (text: string) => boolean;
-}
-
-/** Indents JSON; returns other texts unchanged. */
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 function titleOf(text: string): string {

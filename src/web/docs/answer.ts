@@ -1,3 +1,5 @@
+import { pretty } from '../shared/pretty.ts';
+
 /** The largest part of a body that is shown. An export could be endless. */
 const MAX_BYTES = 64 * 1024;
 /** Headers that tell something about a request, in the order in which they are shown. */
@@ -54,12 +56,4 @@ async function beginningOf({ body }: Response): Promise<string> {
     return `${text.slice(0, MAX_BYTES)}\n… and more`;
   }
   return text;
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -9,36 +9,45 @@ import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 
 /** Texts that replace the element's own. */
 export interface Texts {
+  /** The panel's name. */
   readonly title?: string;
   /** Say that the visitor speaks with an AI: `ai` beside the title, `tellAi` as a sentence before a conversation. */
   readonly ai?: string;
   readonly tellAi?: string;
+  /** On the button that opens the panel. */
   readonly launcher?: string;
   readonly open?: string;
   readonly close?: string;
   readonly start?: string;
+  /** Replaces `start` below a consent line. */
   readonly agree?: string;
   readonly again?: string;
+  /** Replaces `again` after a failure. */
   readonly tryAgain?: string;
   readonly end?: string;
+  /** Replaces `end` for a few seconds after it was pressed while somebody spoke; `endAgain` is what screen readers say then. */
   readonly endNow?: string;
   readonly endAgain?: string;
   readonly cancel?: string;
+  /** On the push-to-talk button. */
   readonly hold?: string;
   readonly mute?: string;
   readonly unmute?: string;
   readonly captions?: string;
+  /** On the button that copies the captions; after it has copied; and after it could only select them for the visitor to copy. */
   readonly copy?: string;
   readonly copied?: string;
   readonly selected?: string;
+  /** After a conversation: asks for a rating; names each star, where `{rating}` is from 1 to 5; thanks for it. */
   readonly rate?: string;
-  /** `{rating}` is replaced by a number from 1 to 5. */
   readonly rating?: string;
   readonly rated?: string;
   readonly microphone?: string;
   readonly write?: string;
   readonly send?: string;
+  /** On the button that stops the agent while it is speaking. */
   readonly interrupt?: string;
+  /** On the button that switches to writing, and on the one that switches back to speaking. */
   readonly writeInstead?: string;
   readonly speakInstead?: string;
   readonly visitor?: string;
@@ -57,6 +66,7 @@ export interface Texts {
     readonly over?: string;
     readonly failed?: string;
   };
+  /** What the visitor can do, below the status. Most have a status's name; some are for visitors who write or use push-to-talk. */
   readonly hint?: {
     readonly ready?: string;
     readonly readyToHold?: string;
@@ -75,9 +85,9 @@ export interface Texts {
     readonly soon?: string;
   };
   readonly retry?: string;
-  /** By the `reason` of the `ended` event. */
+  /** By the `reason` of the `ended` event. They replace the server's texts, which are already in the visitor's language. */
   readonly ends?: { readonly [reason: string]: string };
-  /** By error code. */
+  /** By error code: those of the SDK, and any of the server's that a page words itself. */
   readonly errors?: { readonly [code: string]: string };
 }
 

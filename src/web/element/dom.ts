@@ -1,3 +1,12 @@
+import type { ConversationState } from './conversation.ts';
+import type { MainWords, Words } from './words/words.ts';
+
+/** A part of the view. */
+export interface Part<W extends MainWords = Words> {
+  readonly element: HTMLElement;
+  readonly show: (look: { readonly state: ConversationState; readonly words: W }) => void;
+}
+
 type Child = Node | string;
 
 /** Creates an element with these attributes. It parses no HTML and sets no style attribute. */

@@ -1,15 +1,10 @@
 import type { ConversationState } from './conversation.ts';
-import { icon, part, say, make } from './dom.ts';
+import { icon, part, say, make, type Part } from './dom.ts';
 import { icons } from './icons.ts';
 import type { MainWords } from './words/words.ts';
 
 /** How long the button asks whether the visitor really wants to end. */
 const ASKS_MS = 5000;
-
-export interface End {
-  readonly element: HTMLElement;
-  readonly show: (look: { readonly state: ConversationState; readonly words: MainWords }) => void;
-}
 
 /** Whether ending now would cut off what is being said. */
 function isSaying({ phase, isAgentSpeaking, isAgentOn, isVisitorSpeaking, isMuted }: ConversationState): boolean {
@@ -17,10 +12,10 @@ function isSaying({ phase, isAgentSpeaking, isAgentOn, isVisitorSpeaking, isMute
 }
 
 /** The button that ends a conversation. While somebody speaks, it asks for a second press. @param tell announces it to screen readers */
-export function createEnd(end: () => void, tell: (words: string) => void): End {
+export function createEnd(end: () => void, tell: (words: string) => void): Part<MainWords> {
   const text = make('span');
   const element = part('button', 'end', icon(icons.end), text);
-  let look: Parameters<End['show']>[0];
+  let look: Parameters<Part<MainWords>['show']>[0];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function ask(on: boolean): void {

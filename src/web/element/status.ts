@@ -22,7 +22,7 @@ export function messageOf({ phase, error, ended, notice }: ConversationState, wo
   const failure = phase === 'over' ? error : notice;
   if (failure !== undefined) return words.errors[failure.code] ?? failure.userMessage;
   if (ended === undefined || ended.reason === 'closed_by_client') return '';
-  return words.ends[ended.reason] ?? ended.userMessage;
+  return words.ends?.[ended.reason] ?? ended.userMessage;
 }
 
 /** Which limit is about to end it. */

@@ -79,14 +79,8 @@ function sentenceOf(machine: string, chart: Chart, moment: Moment, due: Deadline
   ].join(' ');
 }
 
-interface StepProps {
-  readonly moment: Moment;
-  readonly words: Words;
-  readonly zone: Zone;
-}
-
 /** The event that was stepped back to, or the newest: what was asked, what refused it, and the result. Screen readers announce changes. */
-function Step({ moment: { event, isPast }, words, zone }: StepProps) {
+function Step({ moment: { event, isPast }, words, zone }: Pick<TransitionsProps, 'moment' | 'words' | 'zone'>) {
   return (
     <div class={isPast ? 'chart-step past' : 'chart-step'} aria-live="polite" aria-atomic="true">
       {event !== undefined && (

@@ -1,13 +1,11 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
 import { nodeNamed } from '../../shared/chart/nodes.ts';
-import { arrowOf, lineOf, sideOf } from '../../shared/chart/path.ts';
-import { toneOf, type Tone } from '../../shared/chart/tones.ts';
+import { arrowOf, LINE, lineOf, placeOf } from '../../shared/chart/path.ts';
+import { toneOf } from '../../shared/chart/tones.ts';
 import { STATE_SHAPES } from '../parts/marks.tsx';
 import { isByClock, type Moment } from './moment.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
 
-/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
-const LINE = 15;
 const NOTE = 14;
 
 /** The edge that the clock takes next, and the time until then. */
@@ -111,25 +109,16 @@ function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; r
   if (label === null) return null;
   const occurrences = moment.occurrencesOf(transitions);
   const note = next === undefined ? occurrences && takenText(occurrences, zone) : countdownText(next.inMs);
-  const side = sideOf(edge);
-  const anchor = { above: 'middle', below: 'middle', left: 'end', right: 'start' } as const;
-  const x = {
-    above: label.x + label.width / 2,
-    below: label.x + label.width / 2,
-    left: label.x + label.width - 3,
-    right: label.x + 3,
-  };
-  const free = note === undefined ? NOTE : 0;
-  const top = label.y + { above: free, below: 0, left: free / 2, right: free / 2 }[side];
+  const { x, top, anchor } = placeOf(edge, label, note === undefined ? NOTE : 0);
   return (
-    <g class={`label ${looksOf(props)}`} text-anchor={anchor[side]}>
+    <g class={`label ${looksOf(props)}`} text-anchor={anchor}>
       {lines.map((line, index) => (
-        <text key={line} class={looksOfWord(line, props)} x={x[side]} y={top + 12 + index * LINE}>
+        <text key={line} class={looksOfWord(line, props)} x={x} y={top + 12 + index * LINE}>
           {wordOf(line, words)}
         </text>
       ))}
       {note !== undefined && (
-        <text class="note" x={x[side]} y={top + 12 + lines.length * LINE}>
+        <text class="note" x={x} y={top + 12 + lines.length * LINE}>
           {note}
         </text>
       )}
@@ -160,9 +149,11 @@ function State({ node, isLit, moment, zone }: StateProps) {
   const middle = y + height / 2;
   const tone = toneOf(node);
   return (
-    <g class={`node tone-${tone} ${isLit ? 'lit' : ''}`} data-state={id} data-lit={isLit}>
+    <g class={`node state-${tone} ${isLit ? 'lit' : ''}`} data-state={id} data-lit={isLit}>
       <rect x={x} y={y} width={width} height={height} rx="8" />
-      <Mark tone={tone} x={x + 11} y={middle - (below === undefined ? 6 : 14)} />
+      <g class="mark" transform={`translate(${x + 11} ${middle - (below === undefined ? 6 : 14)})`}>
+        {STATE_SHAPES[tone]}
+      </g>
       <text class="name" x={x + 29} y={middle + (below === undefined ? 5 : -3)}>
         {name}
       </text>
@@ -171,15 +162,6 @@ function State({ node, isLit, moment, zone }: StateProps) {
           {below}
         </text>
       )}
-    </g>
-  );
-}
-
-/** A shape, 12 by 12. */
-function Mark({ tone, x, y }: { readonly tone: Tone; readonly x: number; readonly y: number }) {
-  return (
-    <g class="mark" transform={`translate(${x} ${y})`}>
-      {STATE_SHAPES[tone]}
     </g>
   );
 }

@@ -33,20 +33,24 @@ const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
 
 /** What stands out, with what is wrong first. */
 export function whatStandsOut(overview: Overview): readonly Matter[] {
-  const { activity } = overview;
-  const matters = [
-    ...ofNodes(overview),
-    ...ofHangups(overview),
-    ...ofDrift(overview),
-    ...ofWebhooks(overview),
-    ...ofClocks(overview),
-    ...ofSpend(overview.spend),
-    ...(activity === null ? [] : [...ofRefusals(activity.hour), ...ofEnds(activity.hour)]),
-  ];
+  const matters = [...mattersOf(overview)];
   return [...matters.filter(({ degree }) => degree === 'wrong'), ...matters.filter(({ degree }) => degree === 'watch')];
 }
 
-function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
+function* mattersOf(overview: Overview): Iterable<Matter> {
+  const { activity, spend } = overview;
+  yield* ofNodes(overview);
+  yield* ofHangups(overview);
+  yield* ofDrift(overview);
+  yield* ofWebhooks(overview);
+  yield* ofClocks(overview);
+  if (spend !== null) yield* ofSpend(spend);
+  if (activity === null) return;
+  yield* ofRefusals(activity.hour);
+  yield* ofEnds(activity.hour);
+}
+
+function* ofNodes({ nodes, dependencies, verdict }: Overview): Iterable<Matter> {
   const href = '/console/nodes';
   // The list of processes includes the answering one, though its state there is a little older.
   const seen = nodes.length === 0 ? [{ name: 'this process', dependencies }] : nodes.map(named);
@@ -54,136 +58,109 @@ function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
   for (const node of seen)
     for (const { name, state } of node.dependencies)
       if (state === 'away') away.set(name, [...(away.get(name) ?? []), node.name]);
-  const late = nodes.filter(isLate);
-  const dropped = nodes.reduce((sum, { eventsDropped }) => sum + eventsDropped, 0);
-  const versions = oddNodes(nodes, ({ version }) => version).size;
-  const settings = oddNodes(nodes, ({ configHash }) => configHash).size;
-  const differences = [
-    ...(versions === 0 ? [] : ['run different versions']),
-    ...(settings === 0 ? [] : ['are set differently']),
-  ];
   // The verdict on the provider says more than that its last answer failed.
   if (verdict !== null) away.delete('provider');
-  return [
-    ...[...away].map(([name, whose]): Matter => ({
-      degree: 'wrong',
-      sentence: `The ${name} is away for ${whose.length === seen.length ? 'every process' : whose.join(', ')}`,
-      href,
-    })),
-    ...late.map((node): Matter => ({
-      degree: 'wrong',
-      sentence: `The event loop of ${nodeName(node)} is ${Math.round(node.loopP99Ms)} ms late`,
-      href,
-    })),
-    ...(dropped === 0
-      ? []
-      : [{ degree: 'watch' as const, sentence: `${countText(dropped)} events were dropped since the start`, href }]),
-    ...(differences.length === 0
-      ? []
-      : [{ degree: 'watch' as const, sentence: `Processes ${differences.join(' and ')}`, href }]),
-  ];
+  for (const [name, whose] of away) {
+    const where = whose.length === seen.length ? 'every process' : whose.join(', ');
+    yield { degree: 'wrong', sentence: `The ${name} is away for ${where}`, href };
+  }
+  for (const node of nodes.filter(isLate)) {
+    const sentence = `The event loop of ${nodeName(node)} is ${Math.round(node.loopP99Ms)} ms late`;
+    yield { degree: 'wrong', sentence, href };
+  }
+  const dropped = nodes.reduce((sum, { eventsDropped }) => sum + eventsDropped, 0);
+  if (dropped > 0)
+    yield { degree: 'watch', sentence: `${countText(dropped)} events were dropped since the start`, href };
+  const differences = [
+    oddNodes(nodes, ({ version }) => version).size > 0 && 'run different versions',
+    oddNodes(nodes, ({ configHash }) => configHash).size > 0 && 'are set differently',
+  ].filter(Boolean);
+  if (differences.length > 0) yield { degree: 'watch', sentence: `Processes ${differences.join(' and ')}`, href };
 }
 
-function ofHangups({ lateHangups }: Overview): Matter[] {
+function* ofHangups({ lateHangups }: Overview): Iterable<Matter> {
   // Null while it cannot be read; undefined from an older server.
-  if ((lateHangups ?? 0) === 0) return [];
+  if ((lateHangups ?? 0) === 0) return;
   const calls = lateHangups === 1 ? '1 call is' : `${countText(lateHangups ?? 0)} calls are`;
   const sentence = `${calls} still closing after 10 s, without a confirmed hang-up: the provider may go on billing`;
-  return [{ degree: 'wrong', sentence, href: `/console/calls${queryText({ state: 'closing' })}` }];
+  yield { degree: 'wrong', sentence, href: `/console/calls${queryText({ state: 'closing' })}` };
 }
 
-function ofDrift({ unexplainedDollars }: Overview): Matter[] {
+function* ofDrift({ unexplainedDollars }: Overview): Iterable<Matter> {
   // Null while it cannot be read; undefined from an older server.
   const dollars = unexplainedDollars ?? 0;
-  if (dollars === 0) return [];
+  if (dollars === 0) return;
   const sentence = `The provider’s bill of the last three days differs by ${moneyText(dollars)}, unexplained`;
-  return [{ degree: 'wrong', sentence, href: '/console/usage' }];
+  yield { degree: 'wrong', sentence, href: '/console/usage' };
 }
 
-function ofWebhooks({ webhooks }: Overview): Matter[] {
+function* ofWebhooks({ webhooks }: Overview): Iterable<Matter> {
   // Null while it cannot be read; undefined from an older server.
   const { failing = 0, disabled = 0 } = webhooks ?? {};
   const href = '/console/webhooks';
-  const matters: Matter[] = [];
-  if (disabled > 0) {
-    const were = disabled === 1 ? '1 webhook was' : `${countText(disabled)} webhooks were`;
-    matters.push({ degree: 'wrong', sentence: `${were} given up: nothing is sent until somebody enables it`, href });
-  }
-  if (failing > 0) {
-    const fail = failing === 1 ? '1 webhook fails' : `${countText(failing)} webhooks fail`;
-    matters.push({ degree: 'watch', sentence: `${fail}: what is to be told waits`, href });
-  }
-  return matters;
+  const were = disabled === 1 ? '1 webhook was' : `${countText(disabled)} webhooks were`;
+  const fail = failing === 1 ? '1 webhook fails' : `${countText(failing)} webhooks fail`;
+  if (disabled > 0)
+    yield { degree: 'wrong', sentence: `${were} given up: nothing is sent until somebody enables it`, href };
+  if (failing > 0) yield { degree: 'watch', sentence: `${fail}: what is to be told waits`, href };
 }
 
-function ofClocks({ nodes }: Overview): Matter[] {
+function* ofClocks({ nodes }: Overview): Iterable<Matter> {
   const leadsMs = nodes.map(({ clockLeadMs = 0 }) => clockLeadMs);
   const [leadMs = 0] = leadsMs.toSorted((one, other) => Math.abs(other) - Math.abs(one));
-  if (Math.abs(leadMs) < MIN_LEAD_MS) return [];
+  if (Math.abs(leadMs) < MIN_LEAD_MS) return;
   const where = `${Math.round(Math.abs(leadMs) / 1000)} s ${leadMs < 0 ? 'ahead of' : 'behind'}`;
   const sentence = `The live store's clock was set and is not followed: it is ${where} the time in use`;
-  return [{ degree: 'watch', sentence, href: '/console/nodes' }];
+  yield { degree: 'watch', sentence, href: '/console/nodes' };
 }
 
 function named(node: Overview['nodes'][number]) {
   return { name: nodeName(node), dependencies: node.dependencies };
 }
 
-function ofSpend(spend: Overview['spend']): Matter[] {
-  if (spend === null) return [];
+function* ofSpend(spend: NonNullable<Overview['spend']>): Iterable<Matter> {
   const { dollars, ceiling, projected, atCeiling } = spend;
-  const matters: Matter[] = [];
+  const byKey = '/console/usage?by=key';
   if (ceiling !== null && dollars >= ceiling)
-    matters.push({
-      degree: 'wrong',
-      sentence: `Today's ceiling of ${moneyText(ceiling)} is reached`,
-      href: '/console/usage?by=key',
-    });
-  else if (ceiling !== null && projected !== null && projected > ceiling)
-    matters.push({
-      degree: 'watch',
-      sentence: `At this pace today costs ${moneyText(projected)}, more than its ceiling of ${moneyText(ceiling)}`,
-      href: '/console/usage?by=key',
-    });
+    yield { degree: 'wrong', sentence: `Today's ceiling of ${moneyText(ceiling)} is reached`, href: byKey };
+  else if (ceiling !== null && projected !== null && projected > ceiling) {
+    const sentence = `At this pace today costs ${moneyText(projected)}, more than its ceiling of ${moneyText(ceiling)}`;
+    yield { degree: 'watch', sentence, href: byKey };
+  }
   // An older server does not send them.
   for (const { tenantId, id, at } of spend.budgets ?? []) {
     const name = tenantId === null ? `The budget ${id} of the installation` : `The budget ${id} of ${tenantId}`;
     const href = `/console/budgets${queryText({ tenantId: tenantId ?? undefined })}`;
-    if (at === null) matters.push({ degree: 'wrong', sentence: `${name} is used up`, href });
-    else matters.push({ degree: 'watch', sentence: `${name} is used up at this pace at`, at, href });
+    if (at === null) yield { degree: 'wrong', sentence: `${name} is used up`, href };
+    else yield { degree: 'watch', sentence: `${name} is used up at this pace at`, at, href };
   }
   const [first] = atCeiling ?? [];
-  if (first !== undefined)
-    matters.push({
-      degree: 'watch',
-      sentence:
-        atCeiling?.length === 1
-          ? `Subject ${shortName(first.subject)} reaches its ceiling at`
-          : `${atCeiling?.length} subjects reach their ceilings, the first at`,
-      at: first.at,
-      href: '/console/usage?by=subject',
-    });
-  return matters;
+  if (first === undefined) return;
+  const sentence =
+    atCeiling?.length === 1
+      ? `Subject ${shortName(first.subject)} reaches its ceiling at`
+      : `${atCeiling?.length} subjects reach their ceilings, the first at`;
+  yield { degree: 'watch', sentence, at: first.at, href: '/console/usage?by=subject' };
 }
 
-function ofRefusals(hour: Hour): Matter[] {
+function* ofRefusals(hour: Hour): Iterable<Matter> {
   const { counts, words } = comparedWith(hour, 'refused');
   const codes = surges(hour.refused, counts);
   const [code] = codes;
-  if (code === undefined) return [];
+  if (code === undefined) return;
   const told = codes.map((each) => `${each} ${fromTo(hour.refused[each], counts[each], words)}`);
   const only = codes.length === 1 ? code : undefined;
   const href = `/console/refusals${queryText({ code: only, from: '-1h' })}`;
-  return [{ degree: 'watch', sentence: `Refused more than ${words.than}: ${told.join(', ')}`, href }];
+  yield { degree: 'watch', sentence: `Refused more than ${words.than}: ${told.join(', ')}`, href };
 }
 
-function ofEnds(hour: Hour): Matter[] {
+function* ofEnds(hour: Hour): Iterable<Matter> {
   const { counts, words } = comparedWith(hour, 'ended');
   const reasons = surges(hour.ended, counts).filter((reason) => !USUAL_ENDS.has(reason));
-  if (reasons.length === 0) return [];
+  if (reasons.length === 0) return;
   const told = reasons.map((each) => `${reasonWords(each)} ${fromTo(hour.ended[each], counts[each], words)}`);
   const href = `/console/sessions${queryText({ reason: reasons.join(','), sort: '-endedAt' })}`;
-  return [{ degree: 'watch', sentence: `Ended more than ${words.than}: ${told.join(', ')}`, href }];
+  yield { degree: 'watch', sentence: `Ended more than ${words.than}: ${told.join(', ')}`, href };
 }
 
 type Hour = NonNullable<Overview['activity']>['hour'];

@@ -12,7 +12,7 @@ export type EndFilter = Readonly<Record<string, string>>;
 /** Filter fields that cannot be used, because the service cannot end by them. */
 export const NOT_FOR_ENDING = ['reason', 'endingWithinSec'] as const;
 
-const bodyOf = (filter: EndFilter) => ({ filter, ...(Object.keys(filter).length === 0 ? { all: true } : {}) });
+const bodyOf = (filter: EndFilter) => ({ filter, all: Object.keys(filter).length === 0 || undefined });
 
 export function countOpen(filter: EndFilter): Promise<Answer<OpenCount>> {
   return post('/api/operator/sessions/end', { ...bodyOf(filter), dryRun: true });
@@ -24,6 +24,5 @@ export function endPart(
   reason: string,
   batchId: string | undefined,
 ): Promise<Answer<EndPartReply>> {
-  const batch = batchId === undefined ? {} : { batchId };
-  return post('/api/operator/sessions/end', { ...bodyOf(filter), expected, reason, ...batch });
+  return post('/api/operator/sessions/end', { ...bodyOf(filter), expected, reason, batchId });
 }

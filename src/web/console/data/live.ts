@@ -3,8 +3,9 @@
  * from the feed. Without a feed, the service is asked every five seconds. A hidden page stops after a minute, and asks again as soon as it is
  * visible.
  */
-import { computed, signal } from '@preact/signals';
+import { computed, signal, type Signal } from '@preact/signals';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
+import { isForbidden, type Failure } from './api.ts';
 import { HIDDEN_REST_MS, isFeedOpen, listen, retryMs, type Watch } from './feed.ts';
 import { noteServerTime, now } from './server-time.ts';
 
@@ -83,6 +84,14 @@ export async function refreshAll(): Promise<void> {
   readAtMs = Date.now();
   const outcomes = await Promise.all([...views].map(({ refresh }) => refresh()));
   noteOutcome(outcomes.every(Boolean));
+}
+
+/** The same reading, except while the page is paused, and after a refusal: another request would add to those that operators look at. */
+export function unlessRefused(failure: Signal<Failure | undefined>, refresh: Refresh): Refresh {
+  return () => {
+    const why = failure.peek();
+    return isPaused.peek() || (why !== undefined && isForbidden(why)) ? Promise.resolve(true) : refresh();
+  };
 }
 
 /** A view's own successful reading also shows that the service is there. */

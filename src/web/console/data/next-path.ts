@@ -3,13 +3,8 @@ const LOGIN = '/console/login';
 
 /** Where to go after the login: always a path of the console, whatever the address asks for. */
 export function nextPath(wanted: string | null | undefined): string {
-  if (wanted === null || wanted === undefined || wanted === '') return HOME;
-  let url: URL;
-  try {
-    url = new URL(wanted, location.origin);
-  } catch {
-    return HOME;
-  }
+  if (!wanted || !URL.canParse(wanted, location.origin)) return HOME;
+  const url = new URL(wanted, location.origin);
   const isOurs = url.origin === location.origin && (url.pathname === HOME || url.pathname.startsWith(`${HOME}/`));
   if (!isOurs || url.pathname === LOGIN) return HOME;
   return `${url.pathname}${url.search}`;

@@ -2,9 +2,9 @@
 import { batch, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
-import { get, isForbidden, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
+import { get, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import type { Watch } from './feed.ts';
-import { isPaused, keepFresh, noteHeard, waiting } from './live.ts';
+import { isPaused, keepFresh, noteHeard, unlessRefused, waiting } from './live.ts';
 import { createKept } from './places.ts';
 import { RowStore } from './row-store.ts';
 
@@ -178,12 +178,7 @@ export function usePagedRows<P extends Page, R>(key: string, source: PageSource<
     return keptOf(`${source.address().split('?')[0]} ${key}`, make) as PagedRows<P, R>;
   }, [key]);
   useEffect(() => {
-    // Another request would add to the refusals that operators look at.
-    const isRefused = (): boolean => {
-      const failure = list.failure.peek();
-      return failure !== undefined && isForbidden(failure);
-    };
-    const refresh = (): Promise<boolean> => (isPaused.peek() || isRefused() ? Promise.resolve(true) : list.refresh());
+    const refresh = unlessRefused(list.failure, () => list.refresh());
     const take = source.feed === undefined ? undefined : (frame: FeedFrame): boolean => list.take(frame);
     void list.refresh();
     const stop = keepFresh({ refresh, take, besideFeedMs: source.besideFeedMs }, source.watch);

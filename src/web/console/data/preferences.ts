@@ -1,5 +1,6 @@
 /** What a person has chosen in this browser. It never leaves the browser. */
 import { effect, signal, type Signal } from '@preact/signals';
+import { readKept, writeKept } from '../../shared/kept.ts';
 import type { Zone } from '../words/format.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -17,29 +18,13 @@ effect(() => {
 
 /** A stored choice; by default the first of the values. */
 function kept<T extends string>(name: string, values: readonly [T, ...T[]]): Signal<T> {
-  const found = values.find((value) => value === readKept(name));
+  const found = values.find((value) => value === readKept(keyOf(name)));
   const choice = signal<T>(found ?? values[0]);
-  effect(() => writeKept(name, choice.value));
+  effect(() => writeKept(keyOf(name), choice.value));
   return choice;
 }
 
-function keyOf(name: string): string {
+/** The name under which this browser keeps something of the console. */
+export function keyOf(name: string): string {
   return `switchboard.console.${name}`;
-}
-
-// A browser without storage throws. Then a choice lasts only as long as the page.
-export function readKept(name: string): string | null {
-  try {
-    return localStorage.getItem(keyOf(name));
-  } catch {
-    return null;
-  }
-}
-
-export function writeKept(name: string, value: string): void {
-  try {
-    localStorage.setItem(keyOf(name), value);
-  } catch {
-    // As in `readKept`.
-  }
 }

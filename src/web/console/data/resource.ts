@@ -1,10 +1,10 @@
 /** The answer from one address of the API: shown at once if it was read before, and read again while it is shown. */
 import { signal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get, isForbidden, isPassing, type Failure } from './api.ts';
+import { get, isPassing, type Failure } from './api.ts';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Watch } from './feed.ts';
-import { isPaused, isUnread, keepFresh, noteHeard } from './live.ts';
+import { isPaused, isUnread, keepFresh, noteHeard, unlessRefused } from './live.ts';
 
 export interface Resource<T> {
   readonly body: Signal<T | undefined>;
@@ -87,11 +87,7 @@ export function useResource<T>(
     // If it no longer changes, the answer on its way is as good as another one.
     const isUnderWay = (): boolean => isPast && isReading;
     if (!isKnown()) void read();
-    // Another request would add to the refusals that operators look at.
-    const isRefused = (): boolean =>
-      resource.failure.peek() !== undefined && isForbidden(resource.failure.peek() as Failure);
-    const refresh = (): Promise<boolean> =>
-      isPaused.peek() || isKnown() || isUnderWay() || isRefused() ? Promise.resolve(true) : read();
+    const refresh = unlessRefused(resource.failure, () => (isKnown() || isUnderWay() ? Promise.resolve(true) : read()));
     const take = (frame: FeedFrame): boolean => {
       const body = resource.body.peek();
       if (after !== undefined && body !== undefined && !isPaused.peek()) resource.body.value = after(body, frame);

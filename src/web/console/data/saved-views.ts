@@ -1,12 +1,13 @@
 /** Lists with a filter and an order that somebody has saved under a name. The server stores them; links to them are `?view=` and their id. */
 import { signal } from '@preact/signals';
 import type { OperatorView, savedViews as savedViewsReply, saveViewReply } from '../../../protocol/operator/view.ts';
-import { get, isPassing, post, remove, type Failure } from './api.ts';
-import { readKept, writeKept } from './preferences.ts';
+import { readKept, writeKept } from '../../shared/kept.ts';
+import { get, isPassing, post, remove, type Answer } from './api.ts';
+import { keyOf } from './preferences.ts';
 import type { Output } from './shapes.ts';
 
 /** The key under which browsers stored views before the server did. */
-const FORMERLY = 'filters';
+const FORMERLY = keyOf('filters');
 /** A whole session id would let its reader act for the session. Its first 42 characters are enough to find it. */
 const wholeIds = /(s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{7})[\w-]+/gi;
 
@@ -29,21 +30,21 @@ export async function readViews(): Promise<void> {
   if (answer.ok) savedViews.value = answer.body.views;
 }
 
-/** Saves a view, replacing one of the same name. @returns why it could not be saved */
-export async function saveView(name: string, href: string, tenantId?: string): Promise<Failure | undefined> {
-  const view = { name, href: href.replace(wholeIds, '$1'), ...(tenantId === undefined ? {} : { tenantId }) };
+/** Saves a view, replacing one of the same name. */
+export async function saveView(name: string, href: string, tenantId?: string): Promise<Answer<unknown>> {
+  const view = { name, href: href.replace(wholeIds, '$1'), tenantId };
   const answer = await post<Output<typeof saveViewReply>>('/api/operator/views', view);
-  if (!answer.ok) return answer.failure;
-  savedViews.value = [answer.body.view, ...savedViews.peek().filter(({ id }) => id !== answer.body.view.id)];
-  return undefined;
+  if (answer.ok)
+    savedViews.value = [answer.body.view, ...savedViews.peek().filter(({ id }) => id !== answer.body.view.id)];
+  return answer;
 }
 
-/** Deletes a view. @returns why it could not be deleted */
-export async function deleteView(id: string): Promise<Failure | undefined> {
+/** Deletes a view. One that is there no more counts as deleted. */
+export async function deleteView(id: string): Promise<Answer<unknown>> {
   const answer = await remove(`/api/operator/views/${id}`);
-  if (!answer.ok && answer.failure.kind !== 'missing') return answer.failure;
+  if (!answer.ok && answer.failure.kind !== 'missing') return answer;
   savedViews.value = savedViews.peek().filter((view) => view.id !== id);
-  return undefined;
+  return { ok: true, body: undefined, text: '' };
 }
 
 /** Hands views from this browser's storage to the server. Those that the server refuses are dropped; while it is away, they stay. */
@@ -52,8 +53,8 @@ async function handOver(): Promise<void> {
   for (const one of readFormer()) {
     const { name, href } = (one ?? {}) as Readonly<Record<string, unknown>>;
     if (typeof name !== 'string' || typeof href !== 'string') continue;
-    const failure = await saveView(name.trim(), href);
-    if (failure !== undefined && (isPassing(failure) || failure.kind === 'login')) waiting.push(one);
+    const answer = await saveView(name.trim(), href);
+    if (!answer.ok && (isPassing(answer.failure) || answer.failure.kind === 'login')) waiting.push(one);
   }
   if (readKept(FORMERLY) !== null) writeKept(FORMERLY, JSON.stringify(waiting));
 }

@@ -1,4 +1,8 @@
 /** What the operator API answers, without any whole session id: it would let its reader act for the session, and no view needs it. */
+import type { ownLogins } from '../../../protocol/login.ts';
+import type { OperatorBudget, operatorBudgets } from '../../../protocol/operator/budget.ts';
+import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
+import type { operatorSecrets } from '../../../protocol/operator/secret.ts';
 import type { OperatorChanges } from '../../../protocol/operator/change.ts';
 import type { activitySeries } from '../../../protocol/operator/activity.ts';
 import type { DependencyState, OperatorNode, operatorNodes } from '../../../protocol/operator/node.ts';
@@ -64,3 +68,15 @@ export type Reconciliation = Output<typeof reconciliationReply>;
 export type ReconciledDay = Reconciliation['days'][number];
 
 export type Changes = OperatorChanges;
+
+export type OwnLogins = Output<typeof ownLogins>;
+export type LoginDetail = Output<typeof operatorLoginDetail>;
+export type ChallengeDetail = Output<typeof operatorChallengeDetail>;
+
+export type Secrets = Output<typeof operatorSecrets>;
+export type SecretTenant = Secrets['tenants'][number];
+
+export type Budgets = Output<typeof operatorBudgets>;
+export type Budget = OperatorBudget;
+export type BudgetTenant = Budgets['tenants'][number];
+export type BudgetFact = Budgets['facts'][number];

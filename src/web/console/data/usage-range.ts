@@ -27,24 +27,16 @@ export function dayIn(timeZone: string, atMs: number): string {
 /** The days of a range, including those without usage. */
 export function everyDay(series: UsageReport['series'], { from, to }: Range, atMs: number): UsageReport['series'] {
   const days = series.map(({ at }) => at);
-  const first = least([...days, ...dayOf(from, atMs)]);
-  const last = most([...days, ...dayOf(to ?? new Date(atMs).toISOString(), atMs)]);
-  return first === undefined || last === undefined
-    ? series
-    : filled(
-        series,
-        stepsOf(first, last, DAY_MS, (at) => at.slice(0, 10)),
-      );
+  const [first] = [...days, ...dayOf(from, atMs)].toSorted();
+  const last = [...days, ...dayOf(to ?? new Date(atMs).toISOString(), atMs)].toSorted().at(-1);
+  if (first === undefined || last === undefined) return series;
+  return filled(series, Date.parse(first), Date.parse(last), DAY_MS, (at) => at.slice(0, 10));
 }
 
 /** The last 24 hours, including those without usage. */
 export function everyHour(series: UsageReport['series'], atMs: number): UsageReport['series'] {
   const last = atMs - (atMs % HOUR_MS);
-  const [first, end] = [new Date(last - 23 * HOUR_MS).toISOString(), new Date(last).toISOString()];
-  return filled(
-    series,
-    stepsOf(first, end, HOUR_MS, (at) => at),
-  );
+  return filled(series, last - 23 * HOUR_MS, last, HOUR_MS, (at) => at);
 }
 
 /** The address of the usage page with these choices. */
@@ -56,21 +48,17 @@ function dayOf(text: string | undefined, atMs: number): string[] {
   return text === undefined || text === '' ? [] : [instantOf(text, atMs).slice(0, 10)];
 }
 
-function stepsOf(first: string, last: string, stepMs: number, name: (at: string) => string): string[] {
-  const [fromMs, toMs] = [Date.parse(first), Date.parse(last)];
-  const steps = Math.min(400, Math.round((toMs - fromMs) / stepMs)) + 1;
-  return Array.from({ length: Math.max(0, steps) }, (_, step) => name(new Date(fromMs + step * stepMs).toISOString()));
-}
-
-function filled(series: UsageReport['series'], names: readonly string[]): UsageReport['series'] {
+function filled(
+  series: UsageReport['series'],
+  firstMs: number,
+  lastMs: number,
+  stepMs: number,
+  name: (at: string) => string,
+): UsageReport['series'] {
   const known = new Map(series.map((each) => [each.at, each]));
-  return names.map((at) => known.get(at) ?? { at, tokens: 0, dollars: 0 });
-}
-
-function least(texts: readonly string[]): string | undefined {
-  return texts.toSorted()[0];
-}
-
-function most(texts: readonly string[]): string | undefined {
-  return texts.toSorted().at(-1);
+  const steps = Math.min(400, Math.round((lastMs - firstMs) / stepMs)) + 1;
+  return Array.from({ length: Math.max(0, steps) }, (_, step) => {
+    const at = name(new Date(firstMs + step * stepMs).toISOString());
+    return known.get(at) ?? { at, tokens: 0, dollars: 0 };
+  });
 }

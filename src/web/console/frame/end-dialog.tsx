@@ -6,10 +6,10 @@ import { endTargets, say } from '../data/dialogs.ts';
 import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
-import { StateMark } from '../parts/marks.tsx';
+import { SessionMark } from '../parts/marks.tsx';
 import { Modal, ReasonField } from '../parts/modal.tsx';
 import { Warning, wordsOf } from '../parts/view-states.tsx';
-import { shortName } from '../words/format.ts';
+import { onSend } from '../parts/on-send.ts';
 
 const MAX_SHOWN = 5;
 
@@ -48,20 +48,14 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
 
   return (
     <Modal title="End sessions" class="end" onClose={() => (endTargets.value = undefined)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void end();
-        }}
-      >
+      <form onSubmit={onSend(end)}>
         <h2>
           <Warning /> {many ? `End ${refs.length} sessions?` : 'End this session?'}
         </h2>
         <ul class="targets">
           {targets.value.map((target) => (
             <li key={target.ref}>
-              <StateMark state={target.state} /> {target.tenantId}
-              {target.agentId === null ? '' : `/${target.agentId}`} <code>{shortName(target.emailHash)}</code>
+              <SessionMark of={target} />
             </li>
           ))}
           {refs.length > MAX_SHOWN && <li class="soft">and {refs.length - MAX_SHOWN} more</li>}

@@ -133,7 +133,7 @@ function OpenPalette() {
         ))}
       </ul>
       {choices.length === 0 && <p class="palette-none">{noneWords(text.value, answer.value, address.value)}</p>}
-      <p class="hidden" role="status">
+      <p class="unseen" role="status">
         {choices.length} found
       </p>
     </Modal>

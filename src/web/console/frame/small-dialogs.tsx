@@ -3,10 +3,10 @@ import { isHelpOpen, textToCopy } from '../data/dialogs.ts';
 import { access, identify, me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
 import { loginPath } from '../data/next-path.ts';
-import { singleKeys } from '../data/preferences.ts';
 import { shownPlaces } from '../pages/all.ts';
 import { LoginForm } from '../parts/login-form.tsx';
 import { Modal } from '../parts/modal.tsx';
+import { SingleKeys } from './top-bar.tsx';
 
 const keysOf = (): readonly (readonly [keys: string, what: string])[] => [
   ['/', 'search and go to; also Ctrl K or ⌘ K'],
@@ -45,11 +45,7 @@ export function HelpDialog() {
         ))}
       </dl>
       <label class="check">
-        <input
-          type="checkbox"
-          checked={singleKeys.value === 'on'}
-          onChange={({ currentTarget }) => (singleKeys.value = currentTarget.checked ? 'on' : 'off')}
-        />
+        <SingleKeys />
         Keys without Ctrl or ⌘
       </label>
       <form method="dialog" class="buttons">

@@ -54,7 +54,7 @@ function Clock() {
   return (
     <button type="button" class="quiet clock" title="UTC or local time (t)" onClick={toggleZone}>
       <span class="zone">{zoneText(now.peek(), zone.value)}</span> <span class="figure">{text}</span>
-      <span class="hidden">: change between UTC and local time</span>
+      <span class="unseen">: change between UTC and local time</span>
     </button>
   );
 }
@@ -94,11 +94,7 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
         ))}
       </fieldset>
       <label>
-        <input
-          type="checkbox"
-          checked={singleKeys.value === 'on'}
-          onChange={({ currentTarget }) => (singleKeys.value = currentTarget.checked ? 'on' : 'off')}
-        />
+        <SingleKeys />
         Single keys
       </label>
       <div class="menu-buttons">
@@ -113,6 +109,17 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
         </button>
       </div>
     </Menu>
+  );
+}
+
+/** Switches the keys without a modifier on and off. */
+export function SingleKeys() {
+  return (
+    <input
+      type="checkbox"
+      checked={singleKeys.value === 'on'}
+      onChange={({ currentTarget }) => (singleKeys.value = currentTarget.checked ? 'on' : 'off')}
+    />
   );
 }
 

@@ -7,7 +7,7 @@ import { instantOf, queryText } from '../data/query.ts';
 import { now } from '../data/server-time.ts';
 import type { Output } from '../data/shapes.ts';
 import { DownloadRows } from '../parts/download-rows.tsx';
-import { AddressChoice } from '../parts/filter-fields.tsx';
+import { AddressChoice, useFilter } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Standing } from '../parts/marks.tsx';
 import { Moment } from '../parts/moments.tsx';
@@ -25,10 +25,10 @@ const NAMES = ['action', 'actorRef', 'target', 'batchId', 'from', 'tenantId'] as
 export function AuditPage() {
   usePage('Audit');
   const { path, query, route } = useLocation();
-  const chosen = Object.fromEntries(NAMES.map((name) => [name, query[name]]));
+  const { filter: chosen, text } = useFilter(NAMES);
   const address = (from: string | undefined, batches?: 'folded'): string =>
     `/api/operator/audit${queryText({ ...chosen, from, batches })}`;
-  const from = query['from'];
+  const { from } = chosen;
   const fromNow = (): string | undefined => (from === undefined ? undefined : instantOf(from, now.peek()));
   const source: PageSource<Output<typeof auditPage>, ListedAuditRow> = {
     address: () => address(fromNow(), 'folded'),
@@ -38,8 +38,8 @@ export function AuditPage() {
     dimsMissing: true,
   };
   const list = usePagedRows(address(from), source);
-  const isFiltered = queryText(chosen) !== '';
-  const exact = (['actorRef', 'target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
+  const isFiltered = text !== '';
+  const exact = (['actorRef', 'target', 'batchId'] as const).filter((name) => chosen[name] !== undefined);
   return (
     <div class="page">
       <div class="title-row">
@@ -93,14 +93,11 @@ export function AuditPage() {
         list={list}
         columns={COLUMNS}
         empty={
-          <Empty title={isFiltered ? 'Nothing was done that is like that' : 'Nobody has changed anything yet'}>
-            <p>Ends, keys and logins that operators change are kept here, with who did it and why.</p>
-            {isFiltered && (
-              <p>
-                <a href="/console/audit">See the whole audit</a>
-              </p>
-            )}
-          </Empty>
+          <Empty
+            title={isFiltered ? 'Nothing was done that is like that' : 'Nobody has changed anything yet'}
+            hint="Ends, keys and logins that operators change are kept here, with who did it and why."
+            link={isFiltered ? ['/console/audit', 'See the whole audit'] : undefined}
+          />
         }
       />
     </div>

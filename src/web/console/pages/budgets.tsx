@@ -1,15 +1,15 @@
 import { queryText } from '../data/query.ts';
 import { isForbidden } from '../data/api.ts';
-import type { Budget, BudgetFact, Budgets } from '../data/budgets.ts';
-import { dialog } from '../data/dialogs.ts';
+import type { Budget, BudgetFact, Budgets } from '../data/shapes.ts';
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
+import { OpenButton } from '../parts/modal.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Outdated, Unread, Warning } from '../parts/view-states.tsx';
+import { NoTenant, Outdated, Problem, Unread, Warning } from '../parts/view-states.tsx';
 import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
 import { shortName } from '../words/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
@@ -37,13 +37,11 @@ export function BudgetsPage() {
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId, what: 'budget.dollars' })}`}>What if</a>
         {mayChange.value && isKnown && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />)}
-          >
-            Make…
-          </button>
+          <OpenButton
+            verb="Make"
+            kind="primary"
+            opens={<MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />}
+          />
         )}
       </div>
       {!isKnown && <NoTenant tenantId={tenantId} />}
@@ -106,10 +104,10 @@ function Used({ budget }: { readonly budget: Budget }) {
       <>
         {limitWords(budget)} each
         {over > 0 && (
-          <span class="problem">
+          <>
             {' '}
-            <Warning /> {over === 20 ? 'at least 20' : over} used it up
-          </span>
+            <Problem>{over === 20 ? 'at least 20' : over} used it up</Problem>
+          </>
         )}
       </>
     );
@@ -169,9 +167,9 @@ function Lasts({ budget: { percent, projectedAt, resetAt, told } }: { readonly b
     );
   if (projectedAt !== null)
     return (
-      <span class="problem">
-        <Warning /> <Moment at={projectedAt} />
-      </span>
+      <Problem>
+        <Moment at={projectedAt} />
+      </Problem>
     );
   return <span class="soft">{resetAt === null ? 'nobody knows' : 'its end'}</span>;
 }
@@ -181,14 +179,8 @@ const CHANGES: Column<Budget> = {
   cell: (budget) =>
     budget.mayChange ? (
       <span class="buttons">
-        <button type="button" onClick={() => (dialog.value = <ChangeBudgetDialog budget={budget} />)}>
-          Change<span class="hidden"> {budget.id}</span>…
-        </button>
-        {!budget.isInFile && (
-          <button type="button" onClick={() => (dialog.value = <DeleteBudgetDialog budget={budget} />)}>
-            Delete<span class="hidden"> {budget.id}</span>…
-          </button>
-        )}
+        <OpenButton verb="Change" of={budget.id} opens={<ChangeBudgetDialog budget={budget} />} />
+        {!budget.isInFile && <OpenButton verb="Delete" of={budget.id} opens={<DeleteBudgetDialog budget={budget} />} />}
       </span>
     ) : (
       <span class="soft">an operator’s</span>

@@ -9,17 +9,16 @@ import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
 import { CallFacts } from '../parts/calls.tsx';
-import { Fact } from '../parts/card.tsx';
+import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { CallMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
-import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { ToolCalls } from '../parts/tool-calls.tsx';
 import { Unread } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { agentName, countText } from '../words/format.ts';
 
 /** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
 export function CallPage() {
@@ -36,8 +35,7 @@ export function CallPage() {
   const { body, text } = resource;
   const call = body.value;
   if (call === undefined || !isReady) return <Unread title="Call" resource={resource} what="this call" />;
-  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, agentId, keyId, captions } =
-    call;
+  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, keyId, captions } = call;
   return (
     <div class="page session-page">
       <div class="title-row">
@@ -62,19 +60,13 @@ export function CallPage() {
         <section class="card" aria-labelledby="call-facts">
           <h2 id="call-facts">The call</h2>
           <CallFacts call={call}>
-            <Fact name="Asked for">
-              <Moment at={createdAt} />
-            </Fact>
-            <Fact name="Tenant">{agentId === null ? tenantId : `${tenantId}/${agentId}`}</Fact>
+            <TimeFact name="Asked for" at={createdAt} />
+            <Fact name="Tenant">{agentName(call)}</Fact>
             <Fact name="Key">{keyId === null ? null : <a href={keyPage({ tenantId, id: keyId })}>{keyId}</a>}</Fact>
-            <Fact name="Session">
-              <a href={`/console/sessions/${session}`}>
-                <code class="break">{session}</code>
-              </a>
-            </Fact>
+            <IdFact name="Session" id={session} href={`/console/sessions/${session}`} />
             <Fact name="Responses that run">{openResponsesText(call)}</Fact>
             <Fact name="Captions">{captions === true ? 'on' : captions === false ? 'off' : null}</Fact>
-            <Fact name="Process">{call.ownerNode === null ? null : <code class="break">{call.ownerNode}</code>}</Fact>
+            <IdFact name="Process" id={call.ownerNode} />
           </CallFacts>
           <p>
             <a href={to('/console/calls')}>All calls</a>

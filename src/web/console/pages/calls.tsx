@@ -1,26 +1,21 @@
-import { useLocation } from 'preact-iso';
 import { UNTOLD_MS } from '../data/live.ts';
 import { usePagedRows } from '../data/paged.ts';
-import { queryText } from '../data/query.ts';
 import { now } from '../data/server-time.ts';
 import type { CallList, ListedCall } from '../data/shapes.ts';
 import { HANGUPS, HangUp, hangupWords } from '../parts/calls.tsx';
 import { DownloadRows } from '../parts/download-rows.tsx';
-import { Choice, Text } from '../parts/filter-fields.tsx';
+import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { CallMark } from '../parts/marks.tsx';
 import { Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { SavedViews, SaveView } from '../parts/saved-views.tsx';
-import { useKeepOrder } from '../parts/sorting.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
-import { shortRef } from '../words/format.ts';
+import { agentName, shortRef } from '../words/format.ts';
 
 const NAMES = ['state', 'tenantId', 'keyId', 'agentId', 'hangup'] as const;
-type Name = (typeof NAMES)[number];
-type Filter = Readonly<Partial<Record<Name, string>>>;
 
 const STATES: readonly (readonly [states: string, words: string])[] = [
   ['creating,open,closing', 'not closed'],
@@ -33,10 +28,8 @@ const STATES: readonly (readonly [states: string, words: string])[] = [
 /** Calls at the provider, newest first, with what each has cost so far. The filter is in the address. */
 export function CallsPage() {
   usePage('Calls');
-  const { query, route } = useLocation();
-  const keepOrder = useKeepOrder();
-  const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
-  const address = `/api/operator/calls${queryText(filter)}`;
+  const { text, field, onClear } = useFilter(NAMES);
+  const address = `/api/operator/calls${text}`;
   const list = usePagedRows<CallList, ListedCall>(address, {
     address: () => address,
     rowsOf: ({ calls }) => calls,
@@ -46,17 +39,18 @@ export function CallsPage() {
     besideFeedMs: UNTOLD_MS,
     dimsMissing: true,
   });
-  const isFiltered = queryText(filter) !== '';
   return (
     <div class="page">
       <div class="title-row">
         <h1>Calls</h1>
       </div>
-      <Fields
-        filter={filter}
-        isFiltered={isFiltered}
-        onChange={(next) => route(keepOrder(`/console/calls${queryText(next)}`))}
-      />
+      <FilterForm onClear={onClear} isSavable>
+        <Choice label="State" values={STATES} {...field('state')} />
+        <Text label="Tenant" suggest="tenant" {...field('tenantId')} isFirst />
+        <Text label="Key" suggest="key" {...field('keyId')} />
+        <Text label="Agent" suggest="agent" {...field('agentId')} />
+        <Choice label="Hang-up" values={HANGUPS} {...field('hangup')} />
+      </FilterForm>
       <SavedViews />
       <DownloadRows
         what="calls"
@@ -84,50 +78,17 @@ export function CallsPage() {
         list={list}
         columns={COLUMNS}
         empty={
-          isFiltered ? (
-            <Empty title="No call is like that">
-              <p>
-                <a href="/console/calls">See all calls</a>
-              </p>
-            </Empty>
+          text !== '' ? (
+            <Empty title="No call is like that" link={['/console/calls', 'See all calls']} />
           ) : (
-            <Empty title="There was no call yet">
-              <p>Only calls that Switchboard opens at the provider itself are listed, not those that pages open.</p>
-            </Empty>
+            <Empty
+              title="There was no call yet"
+              hint="Only calls that Switchboard opens at the provider itself are listed, not those that pages open."
+            />
           )
         }
       />
     </div>
-  );
-}
-
-interface FieldsProps {
-  readonly filter: Filter;
-  readonly isFiltered: boolean;
-  readonly onChange: (filter: Filter) => void;
-}
-
-function Fields({ filter, isFiltered, onChange }: FieldsProps) {
-  const field = (name: Name) => ({
-    value: filter[name] ?? '',
-    onSet: (value: string): void => onChange({ ...filter, [name]: value.trim() }),
-  });
-  return (
-    <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
-      <Choice label="State" values={STATES} {...field('state')} />
-      <Text label="Tenant" suggest="tenant" {...field('tenantId')} isFirst />
-      <Text label="Key" suggest="key" {...field('keyId')} />
-      <Text label="Agent" suggest="agent" {...field('agentId')} />
-      <Choice label="Hang-up" values={HANGUPS} {...field('hangup')} />
-      {isFiltered && (
-        <>
-          <button type="button" class="quiet" onClick={() => onChange({})}>
-            Clear
-          </button>
-          <SaveView />
-        </>
-      )}
-    </form>
   );
 }
 
@@ -139,9 +100,7 @@ const COLUMNS: readonly Column<ListedCall>[] = [
     sortBy: ({ tenantId, agentId }) => `${tenantId}/${agentId ?? ''}`,
     style: 'text',
     isName: true,
-    cell: ({ ref, tenantId, agentId }) => (
-      <a href={`/console/calls/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
-    ),
+    cell: (call) => <a href={`/console/calls/${call.ref}`}>{agentName(call)}</a>,
   },
   { title: 'Key', sortBy: ({ keyId }) => keyId, style: 'text', cell: ({ keyId }) => keyId ?? '–' },
   {

@@ -1,13 +1,12 @@
 import { useLocation, useRoute } from 'preact-iso';
-import type { ChallengeDetail } from '../data/logins.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
-import { Fact } from '../parts/card.tsx';
+import type { ChallengeDetail } from '../data/shapes.ts';
+import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { ChallengeMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
-import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Unread } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
@@ -48,18 +47,12 @@ export function ChallengePage() {
         <section class="card" aria-labelledby="code-facts">
           <h2 id="code-facts">The code</h2>
           <dl class="facts">
-            <Fact name="Sent">
-              <Moment at={issuedAt} />
-            </Fact>
-            <Fact name="Expires">
-              <Moment at={expiresAt} />
-            </Fact>
+            <TimeFact name="Sent" at={issuedAt} />
+            <TimeFact name="Expires" at={expiresAt} />
             <Fact name="Attempts">
               {attempts} of {maxAttempts}
             </Fact>
-            <Fact name="Subject">
-              <code class="break">{subject}</code>
-            </Fact>
+            <IdFact name="Subject" id={subject} />
           </dl>
           <p class="soft">Neither the code nor a hash of it is shown to anybody.</p>
         </section>

@@ -50,11 +50,7 @@ export function ChallengesPage() {
         what="Login codes"
         list={list}
         columns={COLUMNS}
-        empty={
-          <Empty title="No code is like that">
-            <p>Codes are kept until a day after they expire.</p>
-          </Empty>
-        }
+        empty={<Empty title="No code is like that" hint="Codes are kept until a day after they expire." />}
       />
     </div>
   );

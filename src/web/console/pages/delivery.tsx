@@ -1,14 +1,14 @@
 import { useRoute } from 'preact-iso';
-import { say } from '../data/dialogs.ts';
+import { post } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
-import { refreshAll } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
-import { replayDelivery, webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
-import { Fact } from '../parts/card.tsx';
+import { webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
+import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
-import { Countdown, Moment } from '../parts/moments.tsx';
+import { sayOutcome } from '../parts/modal.tsx';
+import { Countdown } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread, wordsOf } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
 
 /** One event for one webhook: the result, and what was sent. */
@@ -19,11 +19,6 @@ export function DeliveryPage() {
   const resource = useResource<DeliveryDetail>(path, { topics: ['audit'] }, { besideFeedMs: 2000 });
   const delivery = resource.body.value;
   if (delivery === undefined) return <Unread title="Delivery" resource={resource} what="this delivery" />;
-  const replay = async (): Promise<void> => {
-    const answer = await replayDelivery(delivery);
-    say(answer.ok ? 'It is sent again' : wordsOf(answer.failure));
-    void refreshAll();
-  };
   const { type, state, at, session, attempts, lastAt, ms, nextAt, doneAt } = delivery;
   return (
     <div class="page">
@@ -34,7 +29,7 @@ export function DeliveryPage() {
         <DeliveryMark state={state} />
         <span class="spring" />
         {mayChange.value && (
-          <button type="button" onClick={() => void replay()}>
+          <button type="button" onClick={() => sayOutcome(post(`${path}/replay`, {}), 'It is sent again')}>
             Send again
           </button>
         )}
@@ -45,27 +40,15 @@ export function DeliveryPage() {
       <section class="card" aria-labelledby="delivery-facts">
         <h2 id="delivery-facts">What came of it</h2>
         <dl class="facts">
-          <Fact name="Happened">
-            <Moment at={at} hasMs />
-          </Fact>
+          <TimeFact name="Happened" at={at} hasMs />
           <Fact name="Answer">{answerWords(delivery)}</Fact>
           <Fact name="Tries">{countText(attempts)}</Fact>
-          <Fact name="Last try">{lastAt === null ? null : <Moment at={lastAt} hasMs />}</Fact>
+          <TimeFact name="Last try" at={lastAt} hasMs />
           <Fact name="Took">{ms === null ? null : latencyText(ms)}</Fact>
           <Fact name="Next try">{nextAt === null ? null : <Countdown to={nextAt} />}</Fact>
-          <Fact name="Over">{doneAt === null ? null : <Moment at={doneAt} hasMs />}</Fact>
-          <Fact name="Session">
-            {session === null ? null : (
-              <a href={`/console/sessions/${session}`}>
-                <code class="break">{session}</code>
-              </a>
-            )}
-          </Fact>
-          <Fact name="Webhook">
-            <a href={webhookPage(delivery.webhook)}>
-              <code class="break">{delivery.webhook}</code>
-            </a>
-          </Fact>
+          <TimeFact name="Over" at={doneAt} hasMs />
+          <IdFact name="Session" id={session} href={`/console/sessions/${session}`} />
+          <IdFact name="Webhook" id={delivery.webhook} href={webhookPage(delivery.webhook)} />
         </dl>
       </section>
       <section class="card" aria-labelledby="delivery-body">

@@ -1,7 +1,6 @@
 import { useRoute } from 'preact-iso';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { auditOf } from '../data/audit.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange, me } from '../data/identity.ts';
 import { sessionsOf, type Keys } from '../data/keys.ts';
 import { queryText } from '../data/query.ts';
@@ -13,6 +12,7 @@ import { Fact } from '../parts/card.tsx';
 import { KeyToCopy } from '../parts/key-issued.tsx';
 import { KeyStanding } from '../parts/marks.tsx';
 import { Matter } from '../parts/matter.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
@@ -46,11 +46,7 @@ export function KeyPage() {
     return (
       <div class="page">
         <h1>Key</h1>
-        <Empty title="There is no such key">
-          <p>
-            <a href="/console/keys">See the keys that there are</a>
-          </p>
-        </Empty>
+        <Empty title="There is no such key" link={['/console/keys', 'See the keys that there are']} />
       </div>
     );
   const agents = keys.tenants.find((tenant) => tenant.id === tenantId)?.agents ?? [];
@@ -59,6 +55,7 @@ export function KeyPage() {
 
 function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
   const { tenantId, id, label, origin, pausedAt, revokedAt, live } = found;
+  const closedAt = revokedAt ?? pausedAt;
   const refusals = useResource<RefusalPage>(`/api/operator/refusals${queryText({ tenantId, keyId: id })}`, watch);
   const day = dayIn(me.value?.timeZone ?? 'UTC', now.peek() - WEEK_MS);
   const asked = queryText({ by: 'key', tenantId, limit: '200', ...askedRange({ from: day, to: day }, now.peek()) });
@@ -76,32 +73,17 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
         {label !== '' && <span class="soft">{label}</span>}
         <span class="spring" />
         {mayChange.value && revokedAt === null && (
-          <button type="button" onClick={() => (dialog.value = <PauseKeyDialog {...found} />)}>
-            {pausedAt === null ? 'Pause…' : 'Resume…'}
-          </button>
-        )}
-        {mayChange.value && revokedAt === null && (
-          <button
-            type="button"
-            class="danger"
-            onClick={() => (dialog.value = <RevokeKeyDialog tenantId={tenantId} id={id} />)}
-          >
-            <Warning /> Revoke…
-          </button>
+          <>
+            <OpenButton verb={pausedAt === null ? 'Pause' : 'Resume'} opens={<PauseKeyDialog {...found} />} />
+            <OpenButton verb="Revoke" kind="danger" opens={<RevokeKeyDialog tenantId={tenantId} id={id} />} />
+          </>
         )}
       </div>
-      {revokedAt !== null && (
+      {closedAt !== null && (
         <p class="stepped">
           <span>
-            Revoked <Moment at={revokedAt} />, for ever.
-          </span>
-          <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
-        </p>
-      )}
-      {revokedAt === null && pausedAt !== null && (
-        <p class="stepped">
-          <span>
-            Paused <Moment at={pausedAt} />: it opens no new sessions.
+            {revokedAt === null ? 'Paused' : 'Revoked'} <Moment at={closedAt} />
+            {revokedAt === null ? ': it opens no new sessions.' : ', for ever.'}
           </span>
           <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
         </p>

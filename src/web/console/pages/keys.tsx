@@ -1,12 +1,12 @@
 import { queryText } from '../data/query.ts';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { isForbidden } from '../data/api.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
 import { KeyStanding, Standing } from '../parts/marks.tsx';
-import { Matter } from '../parts/matter.tsx';
+import { Matter, Matters } from '../parts/matter.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -16,9 +16,6 @@ import { countText, sumOf } from '../words/format.ts';
 import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
 import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
-
-/** How many open keys are named above the tables. All of them are marked in the tables. */
-const MAX_NAMED = 5;
 
 /** The widget keys of all tenants, or of the one in the address. */
 export function KeysPage() {
@@ -39,42 +36,29 @@ export function KeysPage() {
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId })}`}>What if</a>
         {mayChange.value && keys.tenants.length > 0 && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />)}
-          >
-            Issue…
-          </button>
+          <OpenButton
+            verb="Issue"
+            kind="primary"
+            opens={<IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />}
+          />
         )}
       </div>
       {shown.length === 0 && <NoTenant tenantId={tenantId} />}
-      <OpenKeys keys={keys.keys.filter((key) => shown.some(({ id }) => id === key.tenantId))} />
+      {/* Keys that are a free model for anyone who copies them. */}
+      <Matters
+        label="Open keys"
+        of={keys.keys.filter((key) => key.warnings.length > 0 && shown.some(({ id }) => id === key.tenantId))}
+        show={(key) => (
+          <Matter key={`${key.tenantId}/${key.id}`} degree="watch" href={keyPage(key)}>
+            {key.tenantId}/{key.id} is open: {warningWords(key.warnings)}
+          </Matter>
+        )}
+        more={(count) => (count === 1 ? 'key is open, as marked below' : 'keys are open, as marked below')}
+      />
       {shown.map((tenant) => (
         <TenantKeys key={tenant.id} tenant={tenant} keys={keys.keys.filter((key) => key.tenantId === tenant.id)} />
       ))}
     </div>
-  );
-}
-
-/** Warns of keys that are a free model for anyone who copies them. */
-function OpenKeys({ keys }: { readonly keys: readonly OperatorKey[] }) {
-  const open = keys.filter(({ warnings }) => warnings.length > 0);
-  if (open.length === 0) return null;
-  const more = open.length - MAX_NAMED;
-  return (
-    <section class="matters" aria-label="Open keys">
-      {open.slice(0, MAX_NAMED).map((key) => (
-        <Matter key={`${key.tenantId}/${key.id}`} degree="watch" href={keyPage(key)}>
-          {key.tenantId}/{key.id} is open: {warningWords(key.warnings)}
-        </Matter>
-      ))}
-      {more > 0 && (
-        <Matter degree="watch">
-          {more} more {more === 1 ? 'key is' : 'keys are'} open, as marked below
-        </Matter>
-      )}
-    </section>
   );
 }
 

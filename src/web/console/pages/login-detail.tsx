@@ -1,19 +1,19 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { post } from '../data/api.ts';
 import { auditOf } from '../data/audit.ts';
-import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
-import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
-import { Fact } from '../parts/card.tsx';
+import type { LoginDetail } from '../data/shapes.ts';
+import { Fact, TimeFact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { loginEndWords, LoginMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
-import { RevokeDialog } from '../parts/modal.tsx';
+import { OpenButton, RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread, Warning } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 
 /** One console login: whose it is, and what it did. */
 export function LoginDetailPage() {
@@ -37,13 +37,7 @@ export function LoginDetailPage() {
         <span class="spring" />
         <CopyMenu path={path} text={text.value} />
         {may('change-installation') && isActive && (
-          <button
-            type="button"
-            class="danger"
-            onClick={() => (dialog.value = <RevokeLoginDialog id={id} email={email} />)}
-          >
-            <Warning /> Revoke…
-          </button>
+          <OpenButton verb="Revoke" kind="danger" opens={<RevokeLoginDialog id={id} email={email} />} />
         )}
       </div>
       <p class="ref">
@@ -59,14 +53,12 @@ export function LoginDetailPage() {
         <section class="card" aria-labelledby="login-facts">
           <h2 id="login-facts">The login</h2>
           <dl class="facts">
-            <Fact name="Since">
-              <Moment at={createdAt} />
-            </Fact>
+            <TimeFact name="Since" at={createdAt} />
             <Fact name="Last used">
               <Ago at={renewedAt} />
             </Fact>
             <Fact name="Expires">{isActive ? <Moment at={expiresAt} /> : null}</Fact>
-            <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
+            <TimeFact name="Ended" at={endedAt} />
             <Fact name="Because">{reason === null ? null : loginEndWords(reason)}</Fact>
             <Fact name="Audit">
               <a href={auditOf(id)}>What was done to it</a>
@@ -84,8 +76,7 @@ function RevokeLoginDialog({ id, email }: { readonly id: string; readonly email:
     <RevokeDialog
       title={`Revoke the login of ${email}?`}
       verb="Revoke login"
-      isReady
-      act={(reason) => revokeLogin(id, reason)}
+      act={(reason) => post(`/api/operator/logins/${encodeURIComponent(id)}/revoke`, { reason })}
       done="Login revoked"
     >
       <p>They are logged out on every node within a second. They may log in again, if their address still may.</p>

@@ -1,10 +1,8 @@
-import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
 import type { loginPage, OperatorLogin } from '../../../protocol/operator/login.ts';
-import { dialog } from '../data/dialogs.ts';
+import { post } from '../data/api.ts';
 import { may } from '../data/identity.ts';
-import { liftAddress } from '../data/logins.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
@@ -12,7 +10,7 @@ import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark } from '../parts/marks.tsx';
-import { RevokeDialog } from '../parts/modal.tsx';
+import { FormDialog, OpenButton, textOf } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
@@ -44,11 +42,7 @@ export function LoginsPage() {
           ]}
         />
         <span class="spring" />
-        {may('change-installation') && (
-          <button type="button" onClick={() => (dialog.value = <LiftAddressDialog />)}>
-            Lift an address…
-          </button>
-        )}
+        {may('change-installation') && <OpenButton verb="Lift an address" opens={<LiftAddressDialog />} />}
       </div>
       <DownloadRows
         what="logins"
@@ -59,13 +53,7 @@ export function LoginsPage() {
         what="Logins"
         list={list}
         columns={COLUMNS}
-        empty={
-          <Empty title="No login is like that">
-            <p>
-              <a href="/console/logins">See all logins</a>
-            </p>
-          </Empty>
-        }
+        empty={<Empty title="No login is like that" link={['/console/logins', 'See all logins']} />}
       />
     </div>
   );
@@ -91,13 +79,13 @@ const COLUMNS: readonly Column<OperatorLogin>[] = [
 /** Lets an address log in from new browsers again. */
 function LiftAddressDialog() {
   const id = useId();
-  const email = useSignal('');
   return (
-    <RevokeDialog
+    <FormDialog
       title="Let an address log in again?"
       verb="Let it log in"
-      isReady
-      act={(reason) => liftAddress(email.peek().trim(), reason)}
+      isDangerous
+      reason="required"
+      send={(data, reason) => post('/api/operator/addresses/lift', { email: textOf(data, 'email'), reason })}
       done="It may log in again"
     >
       <p>
@@ -105,17 +93,8 @@ function LiftAddressDialog() {
         this forgets the wrong codes, and lets the address pass what its domain has used up, for a day.
       </p>
       <label for={id}>E-mail address</label>
-      <input
-        id={id}
-        type="email"
-        required
-        autocomplete="off"
-        value={email.value}
-        onInput={({ currentTarget }) => {
-          email.value = currentTarget.value;
-        }}
-      />
-    </RevokeDialog>
+      <input id={id} name="email" type="email" required autocomplete="off" />
+    </FormDialog>
   );
 }
 

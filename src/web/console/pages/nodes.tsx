@@ -8,7 +8,7 @@ import { Matter } from '../parts/matter.tsx';
 import { Ago, Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Shown, Warning } from '../parts/view-states.tsx';
+import { Empty, Problem, Shown } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
 
 /** The live processes, and how they differ. */
@@ -22,9 +22,10 @@ export function NodesPage() {
       <Shown resource={resource} what="nodes">
         {({ nodes, differs, asOf }) =>
           nodes.length === 0 ? (
-            <Empty title="No process is heard">
-              <p>Each tells of itself every five seconds; a network between them may be cut.</p>
-            </Empty>
+            <Empty
+              title="No process is heard"
+              hint="Each tells of itself every five seconds; a network between them may be cut."
+            />
           ) : (
             <Processes nodes={nodes} differs={differs} asOf={asOf} />
           )
@@ -167,8 +168,8 @@ function Marked({
 }) {
   if (!isWrong) return <>{children}</>;
   return (
-    <span class="problem">
-      <Warning /> {children} {words}
-    </span>
+    <Problem>
+      {children} {words}
+    </Problem>
   );
 }

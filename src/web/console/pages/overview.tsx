@@ -235,7 +235,7 @@ function Nodes({ nodes }: Pick<Overview, 'nodes'>) {
   return (
     <Card title={`Nodes: ${countText(nodes.length)}`} aside={<a href="/console/nodes">All of them</a>}>
       <table class="plain">
-        <thead class="hidden">
+        <thead class="unseen">
           <tr>
             <th scope="col">Node</th>
             <th scope="col">Event loop</th>

@@ -1,8 +1,9 @@
 import type { OwnLogin } from '../../../protocol/login.ts';
+import { post } from '../data/api.ts';
 import { dialog } from '../data/dialogs.ts';
 import { logOut } from '../data/identity.ts';
-import { revokeOwnLogin, type OwnLogins } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
+import type { OwnLogins } from '../data/shapes.ts';
 import { RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
@@ -60,9 +61,8 @@ function EndOwnLoginDialog({ id, createdAt }: OwnLogin) {
     <RevokeDialog
       title="End this login?"
       verb="End it"
-      isReady
-      needsReason={false}
-      act={() => revokeOwnLogin(id)}
+      reason="none"
+      act={() => post(`/api/auth/logins/${encodeURIComponent(id)}/revoke`, {})}
       done="Login ended"
     >
       <p>

@@ -3,7 +3,7 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
-import { Card, Fact } from '../parts/card.tsx';
+import { Card, Fact, IdFact, TimeFact } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Matter } from '../parts/matter.tsx';
@@ -48,12 +48,11 @@ export function RefusalPage() {
 
 function Unknown() {
   return (
-    <Empty title="Nothing is known of this request id">
-      <p>It is older than what is kept, of a tenant that you are not shown, or none of this service's.</p>
-      <p>
-        <a href="/console/refusals">See what was refused lately</a>
-      </p>
-    </Empty>
+    <Empty
+      title="Nothing is known of this request id"
+      hint="It is older than what is kept, of a tenant that you are not shown, or none of this service's."
+      link={['/console/refusals', 'See what was refused lately']}
+    />
   );
 }
 
@@ -87,25 +86,19 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
         </Card>
         <Card title="The request">
           <dl class="facts">
-            <Fact name="Time">
-              <Moment at={at} hasMs />
-            </Fact>
-            <Fact name="Route">
-              <code class="break">{route}</code>
-            </Fact>
+            <TimeFact name="Time" at={at} hasMs />
+            <IdFact name="Route" id={route} />
             <Fact name="Tenant">{tenantId}</Fact>
             <Fact name="Key">{keyId}</Fact>
-            <Fact name="Origin">{origin === null ? null : <code class="break">{origin}</code>}</Fact>
-            <Fact name="Network">{network === null ? null : <code class="break">{network}</code>}</Fact>
-            <Fact name="Address hash">{addressHash === null ? null : <code class="break">{addressHash}</code>}</Fact>
-            <Fact name="Subject">
-              {subject === null ? null : (
-                <a href={`/console/sessions${queryText({ subject })}`}>
-                  <code class="break">{subject}</code>
-                </a>
-              )}
-            </Fact>
-            <Fact name="Process">{node === null ? null : <code class="break">{node}</code>}</Fact>
+            <IdFact name="Origin" id={origin} />
+            <IdFact name="Network" id={network} />
+            <IdFact name="Address hash" id={addressHash} />
+            <IdFact
+              name="Subject"
+              id={subject}
+              href={`/console/sessions${queryText({ subject: subject ?? undefined })}`}
+            />
+            <IdFact name="Process" id={node} />
           </dl>
         </Card>
         <Card title="Like it, in the last 24 h">

@@ -1,5 +1,4 @@
-import { useLocation } from 'preact-iso';
-import type { FeedFilterSent } from '../../../protocol/operator/feed.ts';
+import { feedFilter, type FilterOf } from '../data/filter.ts';
 import { usePagedRows, type PagedRows } from '../data/paged.ts';
 import { zone } from '../data/preferences.ts';
 import { instantOf, queryText } from '../data/query.ts';
@@ -11,13 +10,12 @@ import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { DownloadRows } from '../parts/download-rows.tsx';
-import { Choice, Text } from '../parts/filter-fields.tsx';
+import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { SavedViews, SaveView } from '../parts/saved-views.tsx';
-import { useKeepOrder } from '../parts/sorting.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
 import { More, Table, type Column } from '../parts/table.tsx';
 import { Parts } from '../parts/text-parts.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
@@ -25,8 +23,7 @@ import { countText, sumOf } from '../words/format.ts';
 import { columnsOf } from '../words/series.ts';
 
 const NAMES = ['code', 'tenantId', 'keyId', 'network', 'from', 'to'] as const;
-type Name = (typeof NAMES)[number];
-type Filter = Readonly<Partial<Record<Name, string>>>;
+type Filter = FilterOf<(typeof NAMES)[number]>;
 
 const TIMES: readonly (readonly [from: string, words: string])[] = [
   ['-15m', 'last 15 min'],
@@ -37,29 +34,31 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
 /** What was refused, and why. The filter is in the address. */
 export function RefusalsPage() {
   usePage('Refusals');
-  const { query, route } = useLocation();
-  const keepOrder = useKeepOrder();
-  const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
-  const key = queryText(filter);
+  const { filter, text: key, field, onClear } = useFilter(NAMES);
   const list = usePagedRows<RefusalPage, Refusal>(key, {
     address: () => `/api/operator/refusals${queryText({ ...asked(filter), limit: '100' })}`,
     rowsOf: ({ refusals }) => refusals,
     keyOf: ({ requestId }) => requestId,
-    watch: { topics: ['counts', 'refusals'], filter: watched(filter) },
+    watch: { topics: ['counts', 'refusals'], filter: feedFilter({ tenantId: filter.tenantId, keyId: filter.keyId }) },
     feed: {
       rowsOf: (frame) => (frame.type === 'refusals' ? toldRefusals(filter, frame) : undefined),
       after: (page, frame) => (frame.type === 'refusals' ? countedAfter(page, filter, frame) : page),
       orderOf: ({ at, requestId }) => `${at} ${requestId}`,
     },
   });
-  const change = (next: Filter): void => route(keepOrder(`/console/refusals${queryText(next)}`));
   return (
     <div class="page">
       <div class="title-row">
         <h1>Refusals</h1>
         <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
       </div>
-      <Fields filter={filter} onChange={change} />
+      <FilterForm onClear={onClear} isSavable>
+        <Text label="Code" {...field('code')} isFirst />
+        <Text label="Tenant" suggest="tenant" {...field('tenantId')} />
+        <Text label="Key" suggest="key" {...field('keyId')} />
+        <Text label="Network" {...field('network')} />
+        <Choice label="Time" none="last 24 h" values={TIMES} {...field('from')} />
+      </FilterForm>
       <SavedViews />
       <DownloadRows
         what="refusals"
@@ -85,43 +84,10 @@ export function RefusalsPage() {
   );
 }
 
-/** The part of the filter that the feed supports too. */
-function watched({ tenantId, keyId }: Filter): FeedFilterSent {
-  return { ...(tenantId === undefined ? {} : { tenantId }), ...(keyId === undefined ? {} : { keyId }) };
-}
-
 /** Converts the filter for the API, which takes instants. Without a start it searches the last day. */
 function asked({ from, to, ...filter }: Filter): Filter {
   const atMs = now.peek();
-  return {
-    ...filter,
-    ...(from === undefined ? {} : { from: instantOf(from, atMs) }),
-    ...(to === undefined ? {} : { to: instantOf(to, atMs) }),
-  };
-}
-
-function Fields({ filter, onChange }: { readonly filter: Filter; readonly onChange: (filter: Filter) => void }) {
-  const field = (name: Name) => ({
-    value: filter[name] ?? '',
-    onSet: (value: string): void => onChange({ ...filter, [name]: value.trim() }),
-  });
-  return (
-    <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
-      <Text label="Code" {...field('code')} isFirst />
-      <Text label="Tenant" suggest="tenant" {...field('tenantId')} />
-      <Text label="Key" suggest="key" {...field('keyId')} />
-      <Text label="Network" {...field('network')} />
-      <Choice label="Time" none="last 24 h" values={TIMES} {...field('from')} />
-      {queryText(filter) !== '' && (
-        <>
-          <button type="button" class="quiet" onClick={() => onChange({})}>
-            Clear
-          </button>
-          <SaveView />
-        </>
-      )}
-    </form>
-  );
+  return { ...filter, from: from && instantOf(from, atMs), to: to && instantOf(to, atMs) };
 }
 
 interface FoundProps {
@@ -193,11 +159,7 @@ function Found({
 
 function None({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty title="No refusal is like that">
-      <p>
-        <a href="/console/refusals">See all of the last 24 h</a>
-      </p>
-    </Empty>
+    <Empty title="No refusal is like that" link={['/console/refusals', 'See all of the last 24 h']} />
   ) : (
     <Empty title="Nothing was refused in the last 24 h">
       <p>

@@ -1,10 +1,10 @@
 import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
 import { isForbidden } from '../data/api.ts';
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
-import type { Secrets, SecretTenant } from '../data/secrets.ts';
-import { Matter } from '../parts/matter.tsx';
+import type { Secrets, SecretTenant } from '../data/shapes.ts';
+import { Matter, Matters } from '../parts/matter.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -13,9 +13,6 @@ import { Parts } from '../parts/text-parts.tsx';
 import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
-
-/** How many missing secrets are named above the tables. */
-const MAX_NAMED = 5;
 
 /** The secrets of all tenants, or of the one in the address; never their values. */
 export function SecretsPage() {
@@ -36,17 +33,21 @@ export function SecretsPage() {
         <h1>Secrets</h1>
         <span class="spring" />
         {mayChange.value && shown.length > 0 && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <SetSecretDialog tenants={tenants} tenantId={tenantId} />)}
-          >
-            Set…
-          </button>
+          <OpenButton verb="Set" kind="primary" opens={<SetSecretDialog tenants={tenants} tenantId={tenantId} />} />
         )}
       </div>
       {shown.length === 0 && <NoTenant tenantId={tenantId} />}
-      <Missing missing={missing.filter((each) => shown.some(({ id }) => id === each.tenantId))} />
+      {/* Tools that need a missing secret fail, and the agent can only say so. */}
+      <Matters
+        label="Missing secrets"
+        of={missing.filter((each) => shown.some(({ id }) => id === each.tenantId))}
+        show={({ tenantId: of, name, agents }) => (
+          <Matter key={`${of}/${name}`} degree="watch">
+            {of}/{name} is not set: tools of {agents.join(', ')} fail without it
+          </Matter>
+        )}
+        more={(count) => (count === 1 ? 'is not set' : 'are not set')}
+      />
       {shown.map((tenant) => (
         <TenantSecrets
           key={tenant.id}
@@ -55,26 +56,6 @@ export function SecretsPage() {
         />
       ))}
     </div>
-  );
-}
-
-/** Tools that need a missing secret fail, and the agent can only say so. */
-function Missing({ missing }: { readonly missing: Secrets['missing'] }) {
-  if (missing.length === 0) return null;
-  const more = missing.length - MAX_NAMED;
-  return (
-    <section class="matters" aria-label="Missing secrets">
-      {missing.slice(0, MAX_NAMED).map(({ tenantId, name, agents }) => (
-        <Matter key={`${tenantId}/${name}`} degree="watch">
-          {tenantId}/{name} is not set: tools of {agents.join(', ')} fail without it
-        </Matter>
-      ))}
-      {more > 0 && (
-        <Matter degree="watch">
-          {more} more {more === 1 ? 'is' : 'are'} not set
-        </Matter>
-      )}
-    </section>
   );
 }
 
@@ -92,11 +73,7 @@ function TenantSecrets({ tenant: { id, name }, secrets }: TenantSecretsProps) {
           {name} <code class="soft">{id}</code>
         </h2>
         <span class="spring" />
-        {mayChange.value && (
-          <button type="button" onClick={() => (dialog.value = <SigningSecretDialog tenantId={id} />)}>
-            New signing secret…
-          </button>
-        )}
+        {mayChange.value && <OpenButton verb="New signing secret" opens={<SigningSecretDialog tenantId={id} />} />}
       </div>
       {rows.length === 0 ? (
         <p class="soft">It has none: its tools send nothing that proves who calls but the signature.</p>
@@ -131,15 +108,12 @@ const CHANGES: Column<OperatorSecret> = {
   title: '',
   cell: (secret) => (
     <span class="buttons">
-      <button
-        type="button"
-        onClick={() => (dialog.value = <SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />)}
-      >
-        Set<span class="hidden"> {secret.name}</span>…
-      </button>
-      <button type="button" onClick={() => (dialog.value = <DeleteSecretDialog secret={secret} />)}>
-        Delete<span class="hidden"> {secret.name}</span>…
-      </button>
+      <OpenButton
+        verb="Set"
+        of={secret.name}
+        opens={<SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />}
+      />
+      <OpenButton verb="Delete" of={secret.name} opens={<DeleteSecretDialog secret={secret} />} />
     </span>
   ),
 };

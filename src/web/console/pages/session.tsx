@@ -20,7 +20,7 @@ import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Failed, Loading, Outdated, Unread } from '../parts/view-states.tsx';
-import { shortName } from '../words/format.ts';
+import { agentName, shortName } from '../words/format.ts';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 import { Whisper } from './session/whisper.tsx';
 
@@ -48,7 +48,7 @@ interface ShownProps {
 }
 
 function Shown({ detail, path, text }: ShownProps) {
-  const { ref, state, tenantId, agentId, emailHash } = detail;
+  const { ref, state, emailHash } = detail;
   const { query, route } = useLocation();
   const { to } = useScope();
   const chosen = chosenOf(query['about']);
@@ -68,7 +68,7 @@ function Shown({ detail, path, text }: ShownProps) {
     <div class="page session-page">
       <div class="title-row">
         <h1>
-          {agentId === null ? tenantId : `${tenantId}/${agentId}`} <code>{shortName(emailHash)}</code>
+          {agentName(detail)} <code>{shortName(emailHash)}</code>
         </h1>
         <StateMark state={state} />
         <span class="spring" />

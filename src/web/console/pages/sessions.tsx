@@ -1,20 +1,19 @@
-import { useLocation } from 'preact-iso';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { isForbidden } from '../data/api.ts';
 import { dialog, endTargets } from '../data/dialogs.ts';
 import { whyNoEnd } from '../data/ending.ts';
 import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
-import { askedFilter, feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
+import { askedFilter, feedFilter, FILTER_NAMES } from '../data/filter.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { Download } from '../parts/download.tsx';
 import { EndButton } from '../parts/end-button.tsx';
+import { useFilter } from '../parts/filter-fields.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedViews } from '../parts/saved-views.tsx';
-import { useKeepOrder } from '../parts/sorting.tsx';
 import { Empty, Failed, Loading, Outdated } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { EndManyDialog } from './sessions/end-many-dialog.tsx';
@@ -27,10 +26,8 @@ const NOT_FOR_EXPORT = ['endingWithinSec', 'q'] as const;
 /** The sessions that match a filter. The filter is in the address; the selection is not. */
 export function SessionsPage() {
   usePage('Sessions');
-  const { query, route } = useLocation();
-  const keepOrder = useKeepOrder();
-  const filter = readFilter(query);
-  const address = filterQuery(filter);
+  const chosenBy = useFilter(FILTER_NAMES);
+  const { filter, text: address } = chosenBy;
   const rows = useMemo(() => rowsOf(address, filter), [address]);
   const { selected } = rows;
   useEffect(() => {
@@ -43,16 +40,19 @@ export function SessionsPage() {
     };
   }, [rows]);
 
-  const change = (next: Filter): void => route(keepOrder(`/console/sessions${filterQuery(next)}`));
   const isOpen = (ref: string): boolean => rows.get(ref)?.row.value.state !== 'ended';
   const end = (refs: readonly string[]): void => {
     const open = refs.filter(isOpen);
     if (open.length > 0 && whyNoEnd() === undefined) endTargets.value = open;
   };
   const isEndable = NOT_FOR_ENDING.every((name) => filter[name] === undefined) && (filter.state ?? 'open') !== 'ended';
-  const endFound = (): void => {
+  const asked = (): EndFilter => {
     const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
-    dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
+    return asked;
+  };
+  const endFound = (): void => {
+    const found = asked();
+    dialog.value = <EndManyDialog filter={found} words={wordsOf(found)} />;
   };
 
   const open = [...selected.value].filter(isOpen);
@@ -71,17 +71,10 @@ export function SessionsPage() {
           onEnd={() => (chosen > 0 ? end(open) : endFound())}
         />
       </div>
-      <SessionFilter filter={filter} onChange={change} />
+      <SessionFilter {...chosenBy} />
       <SavedViews />
       {NOT_FOR_EXPORT.every((name) => filter[name] === undefined) && (
-        <Download
-          what="sessions"
-          words="Download all that the filter finds, with what they used"
-          filters={() => {
-            const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
-            return asked;
-          }}
-        />
+        <Download what="sessions" words="Download all that the filter finds, with what they used" filters={asked} />
       )}
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>
@@ -130,11 +123,7 @@ function Found({ rows, onEnd, isFiltered }: FoundProps) {
       </>
     );
   return isFiltered ? (
-    <Empty title="No session is like that">
-      <p>
-        <a href="/console/sessions">See all sessions</a>
-      </p>
-    </Empty>
+    <Empty title="No session is like that" link={['/console/sessions', 'See all sessions']} />
   ) : (
     <Empty title="There was no session yet">
       <p>

@@ -11,7 +11,7 @@ import { askedRange, everyDay, everyHour, usageHref } from '../data/usage-range.
 import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Download } from '../parts/download.tsx';
-import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
+import { Chips, Choice, FilterForm, Text } from '../parts/filter-fields.tsx';
 import { usePage } from '../parts/page.ts';
 import { More } from '../parts/table.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
@@ -54,7 +54,7 @@ export function UsagePage() {
   return (
     <div class="page">
       <h1>Usage</h1>
-      <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+      <FilterForm>
         <Chips label="By" value={by} values={BYS.map((each) => [each, each] as const)} onSet={set('by')} />
         {by === 'session' ? (
           <span class="filter-note">of the last 24 h</span>
@@ -66,7 +66,7 @@ export function UsagePage() {
           </>
         )}
         <Text label="Tenant" suggest="tenant" value={tenantId ?? ''} onSet={set('tenantId')} isFirst />
-      </form>
+      </FilterForm>
       <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="usage">
         {(report) => (
           <>

@@ -1,29 +1,19 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { post } from '../data/api.ts';
 import { auditOf } from '../data/audit.ts';
-import { dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
-import { refreshAll } from '../data/live.ts';
 import { usePagedRows } from '../data/paged.ts';
-import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
-import {
-  tryWebhook,
-  turnWebhook,
-  webhookApi,
-  webhookPage,
-  type Delivery,
-  type DeliveryPage,
-  type Webhook,
-  type WebhookReply,
-} from '../data/webhooks.ts';
-import { Fact } from '../parts/card.tsx';
+import { webhookApi, type Delivery, type DeliveryPage, type Webhook, type WebhookReply } from '../data/webhooks.ts';
+import { Fact, IdFact } from '../parts/card.tsx';
 import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
-import { Choice, Text } from '../parts/filter-fields.tsx';
+import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Matter } from '../parts/matter.tsx';
+import { OpenButton, sayOutcome } from '../parts/modal.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Empty, Unread, Warning, wordsOf } from '../parts/view-states.tsx';
+import { Empty, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { WebhookMark } from './webhooks.tsx';
 import { ReplayDialog } from './webhooks/replay-dialog.tsx';
@@ -35,6 +25,7 @@ import {
 } from './webhooks/webhook-dialogs.tsx';
 
 const EVERY_MS = 2000;
+const NAMES = ['state', 'type', 'session'] as const;
 const STATES = ['waiting', 'delivered', 'dead'].map((state) => [state, state] as const);
 
 /** One webhook: its state, and what it was told. */
@@ -67,9 +58,7 @@ export function WebhookPage() {
           <Fact name="Added">
             <Moment at={webhook.createdAt} /> by {webhook.createdBy}
           </Fact>
-          <Fact name="Id">
-            <code class="break">{webhook.id}</code>
-          </Fact>
+          <IdFact name="Id" id={webhook.id} />
           <Fact name="Audit">
             <a href={auditOf(webhook.id)}>What was done to it</a>
           </Fact>
@@ -105,55 +94,34 @@ function Trouble({ webhook: { state, failingSince, probeAt, disabledFor, failure
 function Changes({ webhook }: { readonly webhook: Webhook }) {
   const { route } = useLocation();
   const { id, state } = webhook;
-  const test = async (): Promise<void> => {
-    const answer = await tryWebhook(id);
-    say(answer.ok ? 'A test is sent: see below what comes of it' : wordsOf(answer.failure));
-    void refreshAll();
-  };
-  const enable = async (): Promise<void> => {
-    const answer = await turnWebhook(id, 'enable');
-    say(answer.ok ? 'It is tried at once' : wordsOf(answer.failure));
-    void refreshAll();
-  };
+  const test = (): void => sayOutcome(post(`${webhookApi(id)}/test`, {}), 'A test is sent: see below what comes of it');
+  const enable = (): void => sayOutcome(post(`${webhookApi(id)}/enable`, {}), 'It is tried at once');
   return (
     <>
-      <button type="button" onClick={() => void test()}>
+      <button type="button" onClick={test}>
         Test
       </button>
       {state !== 'healthy' && (
-        <button type="button" onClick={() => void enable()}>
+        <button type="button" onClick={enable}>
           Enable
         </button>
       )}
-      {state !== 'disabled' && (
-        <button type="button" onClick={() => (dialog.value = <DisableWebhookDialog id={id} />)}>
-          Disable…
-        </button>
-      )}
-      <button type="button" onClick={() => (dialog.value = <RotateWebhookDialog id={id} />)}>
-        New secret…
-      </button>
-      <button type="button" onClick={() => (dialog.value = <ChangeWebhookDialog webhook={webhook} />)}>
-        Change…
-      </button>
-      <button
-        type="button"
-        class="danger"
-        onClick={() =>
-          (dialog.value = <DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />)
-        }
-      >
-        <Warning /> Delete…
-      </button>
+      {state !== 'disabled' && <OpenButton verb="Disable" opens={<DisableWebhookDialog id={id} />} />}
+      <OpenButton verb="New secret" opens={<RotateWebhookDialog id={id} />} />
+      <OpenButton verb="Change" opens={<ChangeWebhookDialog webhook={webhook} />} />
+      <OpenButton
+        verb="Delete"
+        kind="danger"
+        opens={<DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />}
+      />
     </>
   );
 }
 
 /** What it was told, newest first. The filter is in the address. */
 function Deliveries({ id }: { readonly id: string }) {
-  const { query, route } = useLocation();
-  const filter = { state: query['state'], type: query['type']?.trim(), session: query['session']?.trim() };
-  const address = `${webhookApi(id)}/deliveries${queryText(filter)}`;
+  const { text, field, onClear } = useFilter(NAMES);
+  const address = `${webhookApi(id)}/deliveries${text}`;
   const list = usePagedRows<DeliveryPage, Delivery>(address, {
     address: () => address,
     rowsOf: ({ deliveries }) => deliveries,
@@ -162,34 +130,23 @@ function Deliveries({ id }: { readonly id: string }) {
     besideFeedMs: EVERY_MS,
     dimsMissing: true,
   });
-  const isFiltered = queryText(filter) !== '';
-  const set = (change: Partial<typeof filter>): void => route(webhookPage(id) + queryText({ ...filter, ...change }));
   return (
     <>
       <div class="title-row">
         <h2>What it was told</h2>
         <span class="spring" />
-        {mayChange.value && (
-          <button type="button" onClick={() => (dialog.value = <ReplayDialog id={id} />)}>
-            Send again…
-          </button>
-        )}
+        {mayChange.value && <OpenButton verb="Send again" opens={<ReplayDialog id={id} />} />}
       </div>
-      <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
-        <Choice label="State" values={STATES} value={filter.state ?? ''} onSet={(state) => set({ state })} />
-        <Text label="Event" value={filter.type ?? ''} onSet={(type) => set({ type: type.trim() })} isFirst />
-        <Text label="Session" value={filter.session ?? ''} onSet={(session) => set({ session: session.trim() })} />
-        {isFiltered && (
-          <button type="button" class="quiet" onClick={() => route(webhookPage(id))}>
-            Clear
-          </button>
-        )}
-      </form>
+      <FilterForm onClear={onClear}>
+        <Choice label="State" values={STATES} {...field('state')} />
+        <Text label="Event" {...field('type')} isFirst />
+        <Text label="Session" {...field('session')} />
+      </FilterForm>
       <FoundList
         what="What it was told"
         list={list}
         columns={DELIVERY_COLUMNS}
-        empty={<Empty title={isFiltered ? 'Nothing is like that' : 'It was told nothing yet'} />}
+        empty={<Empty title={text !== '' ? 'Nothing is like that' : 'It was told nothing yet'} />}
       />
     </>
   );

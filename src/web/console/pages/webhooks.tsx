@@ -1,10 +1,10 @@
-import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { isForbidden } from '../data/api.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
 import { Standing } from '../parts/marks.tsx';
+import { OpenButton } from '../parts/modal.tsx';
 import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -36,19 +36,14 @@ export function WebhooksPage() {
         <h1>Webhooks</h1>
         <span class="spring" />
         {mayChange.value && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dialog.value = <AddWebhookDialog {...found} tenantId={tenantId} />)}
-          >
-            Add…
-          </button>
+          <OpenButton verb="Add" kind="primary" opens={<AddWebhookDialog {...found} tenantId={tenantId} />} />
         )}
       </div>
       {webhooks.length === 0 ? (
-        <Empty title="There is no webhook yet">
-          <p>A server of yours can be told what happens: sessions that begin and end, calls, and what each cost.</p>
-        </Empty>
+        <Empty
+          title="There is no webhook yet"
+          hint="A server of yours can be told what happens: sessions that begin and end, calls, and what each cost."
+        />
       ) : (
         <Table caption="Webhooks" columns={COLUMNS} rows={webhooks.map((row) => ({ key: row.id, row }))} />
       )}

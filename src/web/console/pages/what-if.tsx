@@ -9,7 +9,7 @@ import type { Keys } from '../data/keys.ts';
 import type { WhatIf } from '../data/shapes.ts';
 import { Card } from '../parts/card.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
-import { Refused } from '../parts/modal.tsx';
+import { Refused, SelectField } from '../parts/modal.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
@@ -22,6 +22,12 @@ const SPANS: readonly (readonly [since: string, words: string])[] = [
   ['-7d', 'a week'],
   ['-30d', '30 days'],
 ];
+
+const PERIODS = ['session', 'day', 'week', 'month'].map((each) => [each, each] as const);
+const ENDS = [
+  ['end', 'refuse creates and end sessions'],
+  ['refuse', 'refuse creates'],
+] as const;
 
 /** What would have happened with another limit or budget, before setting it. */
 export function WhatIfPage() {
@@ -68,16 +74,20 @@ function Ask({ list }: { readonly list: Keys }) {
     <>
       <form class="what-if" onSubmit={(event) => event.preventDefault()}>
         {list.tenants.length > 1 && (
-          <Field label="Tenant" value={tenantId} onSet={(of) => set({ of, keyId: '' })}>
-            {list.tenants.map(({ id, name }) => [id, name] as const)}
-          </Field>
+          <SelectField
+            label="Tenant"
+            values={list.tenants.map(({ id, name }) => [id, name] as const)}
+            chosen={tenantId}
+            onSet={(of) => set({ of, keyId: '' })}
+          />
         )}
-        <Field label="Change" value={tried.what} onSet={(what) => set({ what })}>
-          {CHANGES}
-        </Field>
-        <Field label="Widget key" value={tried.keyId} onSet={(keyId) => set({ keyId })}>
-          {[['', isOfKey ? 'Choose a key' : 'The whole tenant'], ...keys.map(({ id }) => [id, id] as const)]}
-        </Field>
+        <SelectField label="Change" values={CHANGES} chosen={tried.what} onSet={(what) => set({ what })} />
+        <SelectField
+          label="Widget key"
+          values={[['', isOfKey ? 'Choose a key' : 'The whole tenant'], ...keys.map(({ id }) => [id, id] as const)]}
+          chosen={tried.keyId}
+          onSet={(keyId) => set({ keyId })}
+        />
         <label class="field">
           To
           <input
@@ -91,15 +101,13 @@ function Ask({ list }: { readonly list: Keys }) {
         </label>
         {isBudget && (
           <>
-            <Field label="Every" value={tried.period} onSet={(period) => set({ period })}>
-              {['session', 'day', 'week', 'month'].map((each) => [each, each] as const)}
-            </Field>
-            <Field label="When nothing is left" value={tried.then} onSet={(then) => set({ then })}>
-              {[
-                ['end', 'refuse creates and end sessions'],
-                ['refuse', 'refuse creates'],
-              ]}
-            </Field>
+            <SelectField label="Every" values={PERIODS} chosen={tried.period} onSet={(period) => set({ period })} />
+            <SelectField
+              label="When nothing is left"
+              values={ENDS}
+              chosen={tried.then}
+              onSet={(then) => set({ then })}
+            />
           </>
         )}
         <Chips label="The last" value={since} values={SPANS} onSet={(chosen) => set({ since: chosen })} />
@@ -112,28 +120,6 @@ function Ask({ list }: { readonly list: Keys }) {
         isReady={tried.amount !== '' && !(isOfKey && tried.keyId === '')}
       />
     </>
-  );
-}
-
-interface FieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onSet: (value: string) => void;
-  readonly children: readonly (readonly [value: string, words: string])[];
-}
-
-function Field({ label, value, onSet, children }: FieldProps) {
-  return (
-    <label class="field">
-      {label}
-      <select value={value} onChange={({ currentTarget }) => onSet(currentTarget.value)}>
-        {children.map(([each, words]) => (
-          <option key={each} value={each}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

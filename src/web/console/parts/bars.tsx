@@ -31,7 +31,7 @@ export function Bars({ columns, bars, isOrdered = false }: Props) {
   return (
     <div>
       <table class="plain bars">
-        <thead class="hidden">
+        <thead class="unseen">
           <tr>
             <th scope="col">{columns[0]}</th>
             <td />

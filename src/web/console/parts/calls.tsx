@@ -6,9 +6,9 @@ import type { Call } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, sumOf } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
-import { Fact } from './card.tsx';
+import { Fact, IdFact } from './card.tsx';
 import { Span } from './moments.tsx';
-import { Warning } from './view-states.tsx';
+import { Problem } from './view-states.tsx';
 
 /** How a call's usage is known. */
 const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
@@ -50,19 +50,8 @@ interface FactsProps {
 
 /** How a call went, what it used, and whether it was hung up. */
 export function CallFacts({ call, children }: FactsProps) {
-  const {
-    state,
-    model,
-    openedAt,
-    closedAt,
-    closeReason,
-    providerCallId,
-    tokens,
-    basis,
-    gapSec,
-    microDollars,
-    estimatedMicroDollars,
-  } = call;
+  const { state, model, openedAt, closedAt, closeReason, providerCallId } = call;
+  const { tokens, basis, gapSec, microDollars, estimatedMicroDollars } = call;
   return (
     <dl class="facts">
       <Fact name="State">
@@ -71,7 +60,7 @@ export function CallFacts({ call, children }: FactsProps) {
       </Fact>
       <Fact name="Model">{model}</Fact>
       <Fact name="Length">{openedAt === null ? null : <Span from={openedAt} to={closedAt} />}</Fact>
-      <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
+      <IdFact name="Provider’s id" id={providerCallId} />
       <Fact name="Usage">
         {countText(sumOf(tokens))} tokens, {moneyText(microDollars / 1e6)}
         {estimatedMicroDollars > 0 && ` (${moneyText(estimatedMicroDollars / 1e6)} of it estimated)`}
@@ -111,9 +100,5 @@ export function HangUp({ call: { state, hangup, closingAt, overAt }, children }:
     state !== 'closing' || closingAt == null ? Infinity : Date.parse(overAt ?? closingAt) + LATE_HANGUP_MS;
   const isLate = useComputed(() => now.value >= lateAtMs).value;
   if (hangup !== 'unconfirmed' && !isLate) return <>{children}</>;
-  return (
-    <span class="problem">
-      <Warning /> {children}
-    </span>
-  );
+  return <Problem>{children}</Problem>;
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Moment } from './moments.tsx';
 
 interface Props {
   readonly title: string;
@@ -28,4 +29,31 @@ export function Fact({ name, children }: { readonly name: string; readonly child
       <dd>{children}</dd>
     </div>
   );
+}
+
+/** A fact that is an instant. */
+export function TimeFact({
+  name,
+  at,
+  hasMs,
+}: {
+  readonly name: string;
+  readonly at: string | null;
+  readonly hasMs?: boolean;
+}) {
+  return <Fact name={name}>{at === null ? null : <Moment at={at} hasMs={hasMs} />}</Fact>;
+}
+
+/** A fact that is an id, with a link to more about it. */
+export function IdFact({
+  name,
+  id,
+  href,
+}: {
+  readonly name: string;
+  readonly id: string | null;
+  readonly href?: string;
+}) {
+  const code = <code class="break">{id}</code>;
+  return <Fact name={name}>{id === null ? null : href === undefined ? code : <a href={href}>{code}</a>}</Fact>;
 }

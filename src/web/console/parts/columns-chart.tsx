@@ -70,7 +70,7 @@ export function ColumnsChart({ title, columns, write = countText }: Props) {
       <details>
         <summary>As a table</summary>
         <table class="plain">
-          <caption class="hidden">{title}</caption>
+          <caption class="unseen">{title}</caption>
           <tbody>
             {columns.map(({ label, text }) => (
               <tr key={label}>

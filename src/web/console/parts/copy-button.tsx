@@ -7,3 +7,12 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
     </button>
   );
 }
+
+/** A text that is to be copied from here. */
+export function Copied({ text, what }: { readonly text: string; readonly what: string }) {
+  return (
+    <p class="copied">
+      <code class="break">{text}</code> <CopyButton text={text} what={what} />
+    </p>
+  );
+}

@@ -1,8 +1,56 @@
 /** Fields of a filter. Each choice takes effect at once; an empty value means that nothing is chosen. */
+import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { FilterOf } from '../data/filter.ts';
 import { queryText } from '../data/query.ts';
 import { readSuggestions, suggestionsOf, type Suggested } from '../data/suggestions.ts';
+import { SaveView } from './saved-views.tsx';
+
+/** The filter in the page's address. Changing it keeps the order in which a list is sorted. */
+export function useFilter<Name extends string>(names: readonly Name[]) {
+  const { path, query, route } = useLocation();
+  const filter = Object.fromEntries(names.map((name) => [name, query[name]?.trim() || undefined])) as FilterOf<Name>;
+  const text = queryText(filter);
+  const change = (next: FilterOf<Name>): void => route(path + queryText({ ...next, sorted: query['sorted'] }));
+  const field = (name: Name) => ({
+    value: filter[name] ?? '',
+    onSet: (value: string): void => change({ ...filter, [name]: value.trim() }),
+  });
+  return {
+    filter,
+    /** The filter as a query with its question mark; empty if nothing is chosen. */
+    text,
+    /** The properties of the field with that name. */
+    field,
+    /** Chooses nothing; undefined if nothing is chosen. */
+    onClear: text === '' ? undefined : (): void => change({}),
+  };
+}
+
+interface FilterFormProps {
+  readonly children: ComponentChildren;
+  /** Called to choose nothing; undefined if nothing is chosen. */
+  readonly onClear?: (() => void) | undefined;
+  /** Whether the list can be saved as a view. */
+  readonly isSavable?: boolean;
+}
+
+export function FilterForm({ children, onClear, isSavable = false }: FilterFormProps) {
+  return (
+    <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+      {children}
+      {onClear !== undefined && (
+        <>
+          <button type="button" class="quiet" onClick={onClear}>
+            Clear
+          </button>
+          {isSavable && <SaveView />}
+        </>
+      )}
+    </form>
+  );
+}
 
 interface FieldProps {
   readonly label: string;

@@ -21,7 +21,9 @@ interface Props {
   /** The page's address for the present. */
   readonly page: string;
   readonly state: string;
+  /** Newest first. */
   readonly events: readonly OperatorEvent[];
+  /** When the clock alone moves the actor next, and to which state. */
   readonly deadline: { readonly at: string; readonly to: string } | null;
   /** Whether there are older events, and what reads them. */
   readonly hasMore?: boolean;
@@ -88,15 +90,9 @@ function useSteps(page: string, events: readonly OperatorEvent[]) {
   return { at, step, here: events.find(({ id }) => id === at) };
 }
 
-interface MachineChartProps {
-  readonly machine: string;
-  readonly state: string;
-  /** Newest first. */
-  readonly events: readonly OperatorEvent[];
+interface MachineChartProps extends Pick<Props, 'machine' | 'state' | 'events' | 'deadline'> {
   /** The event that the page shows; undefined for the present. */
   readonly at: string | undefined;
-  /** When the clock alone moves the actor next, and to which state. */
-  readonly deadline: { readonly at: string; readonly to: string } | null;
 }
 
 /** What an actor did, in the chart of its machine. Shows nothing until the machine is known. */

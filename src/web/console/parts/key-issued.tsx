@@ -1,5 +1,5 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { CopyButton } from './copy-button.tsx';
+import { Copied, CopyButton } from './copy-button.tsx';
 
 /** The HTML that a page needs. Nothing in it is secret. */
 function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
@@ -36,9 +36,6 @@ export function KeyIssued({ widgetKey, agents }: Props) {
         Every node serves it from now on, for pages of <code class="break">{widgetKey.origin}</code>.
       </p>
       <KeyToCopy widgetKey={widgetKey} agents={agents} />
-      <form method="dialog" class="buttons">
-        <button autofocus>Done</button>
-      </form>
     </>
   );
 }
@@ -48,9 +45,7 @@ export function KeyToCopy({ widgetKey, agents }: Props) {
   const snippet = snippetOf(widgetKey, agents);
   return (
     <>
-      <p class="copied">
-        <code class="break">{widgetKey.key}</code> <CopyButton text={widgetKey.key} what="Key" />
-      </p>
+      <Copied text={widgetKey.key} what="Key" />
       <details class="snippet">
         <summary>For the website</summary>
         <pre tabIndex={0} aria-label="The page">

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { post, type Failure } from '../data/api.ts';
 import { now } from '../data/server-time.ts';
 import { spanText } from '../words/format.ts';
+import { onSend } from './on-send.ts';
 
 const RESEND_AFTER_MS = 30_000;
 const CODE = /^\d{6}$/;
@@ -54,12 +55,7 @@ export function LoginForm({ email: known = '', onLogin }: Props) {
   return (
     <div class="login-form">
       {sent.value === undefined ? (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void send();
-          }}
-        >
+        <form onSubmit={onSend(send)}>
           <label for="email">E-mail address</label>
           <input
             ref={field}
@@ -125,12 +121,7 @@ function CodeForm({ email, sent, isBusy, hasProblem, onCode }: CodeProps) {
     field.current?.select();
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit(digits(field.current?.value ?? ''));
-      }}
-    >
+    <form onSubmit={onSend(() => submit(digits(field.current?.value ?? '')))}>
       {/* The same text for every address, so as not to reveal which may log in. */}
       <p role="status">
         If <b>{email}</b> may log in, a code is on its way. It is good for <Remaining toMs={sent.expiresAtMs} />.

@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { OperatorChallenge, OperatorLogin } from '../../../protocol/operator/login.ts';
-import type { Call, State } from '../data/shapes.ts';
+import type { Call, Session, State } from '../data/shapes.ts';
+import { agentName, shortName } from '../words/format.ts';
 import { STATE_NAMES } from '../words/states.ts';
 import { Shape } from './icons.tsx';
 
@@ -12,6 +13,15 @@ export function StateMark({ state, isShort = false }: { readonly state: State; r
       <Shape>{STATE_SHAPES[state]}</Shape>
       <span class={isShort ? 'wide-only' : ''}>{state}</span>
     </span>
+  );
+}
+
+/** A session in a list of those that an action is about. */
+export function SessionMark({ of }: { readonly of: Pick<Session, 'state' | 'tenantId' | 'agentId' | 'emailHash'> }) {
+  return (
+    <>
+      <StateMark state={of.state} /> {agentName(of)} <code>{shortName(of.emailHash)}</code>
+    </>
   );
 }
 

@@ -1,10 +1,11 @@
 import { useSignal, type Signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { Failure } from '../data/api.ts';
-import { closeDialog, say } from '../data/dialogs.ts';
+import type { Answer, Failure } from '../data/api.ts';
+import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
-import { Warning, wordsOf } from './view-states.tsx';
+import { Details, Warning, wordsOf } from './view-states.tsx';
+import { onSend } from './on-send.ts';
 
 interface Props {
   readonly title: string;
@@ -16,11 +17,11 @@ interface Props {
 
 /** A dialog on top of the page, open while it is mounted. The browser keeps the focus in it, and restores it afterwards. */
 export function Modal({ title, class: name = '', onClose, children }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const element = useRef<HTMLDialogElement>(null);
   const closed = useRef(onClose);
   closed.current = onClose;
   useEffect(() => {
-    const opened = dialog.current;
+    const opened = element.current;
     const note = (): void => closed.current();
     opened?.addEventListener('close', note);
     opened?.showModal();
@@ -31,7 +32,7 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
     };
   }, []);
   return (
-    <dialog ref={dialog} class={name} aria-label={title}>
+    <dialog ref={element} class={name} aria-label={title}>
       {children}
     </dialog>
   );
@@ -40,33 +41,10 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
 /** Shows in a dialog why a request was refused, and which field is wrong. */
 export function Refused({ failure }: { readonly failure: Failure | undefined }) {
   if (failure === undefined) return null;
-  const details = failure.kind === 'refused' ? failure.details : [];
   return (
     <div class="problem" role="alert">
       <p>{wordsOf(failure)}</p>
-      {details.length > 0 && (
-        <ul>
-          {details.map(({ path, message }) => (
-            <li key={path}>
-              <code>{path}</code> {message}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
-}
-
-/** The buttons that submit a dialog's form, and close the dialog. */
-export function FormButtons({ verb, isRunning }: { readonly verb: string; readonly isRunning: boolean }) {
-  return (
-    <div class="buttons">
-      <button class="primary" disabled={isRunning}>
-        {verb}
-      </button>
-      <button type="button" onClick={closeDialog}>
-        Cancel
-      </button>
+      <Details of={failure.kind === 'refused' ? failure.details : []} />
     </div>
   );
 }
@@ -99,86 +77,182 @@ export function ReasonField({ reason, required = true }: ReasonFieldProps) {
   );
 }
 
-/** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
-
-interface RevokeDialogProps {
+interface FormDialogProps<T> {
   readonly title: string;
+  /** On the button that sends the form. */
   readonly verb: string;
-  /** What the action does. */
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
+  readonly send: (data: FormData, reason: string) => Promise<Answer<T>>;
+  /** What to say when it is done; the dialog then closes. With undefined it stays open. */
+  readonly done?: string | ((body: T) => string | undefined);
+  /** What replaces the form when it is done: a secret that is shown once, for example. */
+  readonly result?: { readonly title: string; readonly show: (body: T) => ComponentChildren };
+  readonly isDangerous?: boolean;
   /** False until it is known what the action does. */
-  readonly isReady: boolean;
-  /** Whether the audit records a reason. */
-  readonly needsReason?: boolean;
+  readonly isReady?: boolean;
+  /** Whether the audit records a reason: by default none. */
+  readonly reason?: 'required' | 'optional' | 'none';
   /** A text that must be typed before anything is done. */
-  readonly confirm?: string;
-  /** @returns why it was refused, or undefined */
-  readonly act: (reason: string) => Promise<Failure | undefined>;
-  readonly done: string;
+  readonly confirm?: string | undefined;
 }
 
-export function RevokeDialog({
+/** A dialog with a form. It shows why the form was refused, and closes when it is done. */
+export function FormDialog<T>({
   title,
   verb,
   children,
-  isReady,
-  needsReason = true,
-  confirm,
-  act,
+  send,
   done,
-}: RevokeDialogProps) {
+  result,
+  isDangerous = false,
+  isReady = true,
+  reason: asked = 'none',
+  confirm,
+}: FormDialogProps<T>) {
   const id = useId();
   const reason = useSignal('');
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);
-  const run = async (): Promise<void> => {
+  const received = useSignal<T | undefined>(undefined);
+  const run = async (form: HTMLFormElement): Promise<void> => {
     isRunning.value = true;
-    failure.value = await act(reason.peek().trim());
+    const answer = await send(new FormData(form), reason.peek().trim());
     isRunning.value = false;
-    if (failure.peek() !== undefined) return;
-    say(done);
-    closeDialog();
+    failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return;
+    if (result === undefined) {
+      const words = typeof done === 'function' ? done(answer.body) : done;
+      if (words === undefined) return;
+      say(words);
+      closeDialog();
+    } else received.value = answer.body;
     void refreshAll();
   };
+  const body = received.value;
+  const isDone = result !== undefined && body !== undefined;
   return (
-    <Modal title={title} class="end" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <h2>
-          <Warning /> {title}
-        </h2>
-        {children}
-        {needsReason && <ReasonField reason={reason} />}
-        {confirm !== undefined && (
-          <>
-            <label for={id}>
-              Type <code>{confirm}</code> to confirm
-            </label>
-            <input
-              id={id}
-              required
-              autocomplete="off"
-              spellcheck={false}
-              onInput={({ currentTarget }) =>
-                currentTarget.setCustomValidity(currentTarget.value.trim() === confirm ? '' : `Please type ${confirm}.`)
-              }
-            />
-          </>
-        )}
-        <Refused failure={failure.value} />
-        <div class="buttons">
-          <button class="danger" disabled={!isReady || isRunning.value}>
-            <Warning /> {verb}
-          </button>
-          <button type="button" onClick={closeDialog}>
-            Keep
-          </button>
-        </div>
-      </form>
+    <Modal title={isDone ? result.title : title} class={isDangerous ? 'end' : ''} onClose={closeDialog}>
+      {isDone ? (
+        <>
+          {result.show(body)}
+          <form method="dialog" class="buttons">
+            <button autofocus>Done</button>
+          </form>
+        </>
+      ) : (
+        <form onSubmit={onSend(run)}>
+          <h2>
+            {isDangerous && <Warning />} {title}
+          </h2>
+          {children}
+          {asked !== 'none' && <ReasonField reason={reason} required={asked === 'required'} />}
+          {confirm !== undefined && (
+            <>
+              <label for={id}>
+                Type <code>{confirm}</code> to confirm
+              </label>
+              <input
+                id={id}
+                required
+                autocomplete="off"
+                spellcheck={false}
+                onInput={({ currentTarget: field }) =>
+                  field.setCustomValidity(field.value.trim() === confirm ? '' : `Please type ${confirm}.`)
+                }
+              />
+            </>
+          )}
+          <Refused failure={failure.value} />
+          <div class="buttons">
+            <button class={isDangerous ? 'danger' : 'primary'} disabled={!isReady || isRunning.value}>
+              {isDangerous && <Warning />} {verb}
+            </button>
+            <button type="button" onClick={closeDialog}>
+              {isDangerous ? 'Keep' : 'Cancel'}
+            </button>
+          </div>
+        </form>
+      )}
     </Modal>
+  );
+}
+
+interface RevokeDialogProps extends Omit<FormDialogProps<unknown>, 'send' | 'result'> {
+  readonly act: (reason: string) => Promise<Answer<unknown>>;
+}
+
+/** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
+export function RevokeDialog({ act, ...dialog }: RevokeDialogProps) {
+  return <FormDialog isDangerous reason="required" {...dialog} send={(_, reason) => act(reason)} />;
+}
+
+interface OpenButtonProps {
+  readonly verb: string;
+  /** What it is about, for screen readers, if several buttons have the same verb. */
+  readonly of?: string;
+  readonly kind?: 'primary' | 'danger';
+  readonly opens: VNode;
+}
+
+/** A button that opens a dialog. */
+export function OpenButton({ verb, of, kind, opens }: OpenButtonProps) {
+  return (
+    <button type="button" class={kind} onClick={() => (dialog.value = opens)}>
+      {kind === 'danger' && <Warning />} {verb}
+      {of !== undefined && <span class="unseen"> {of}</span>}…
+    </button>
+  );
+}
+
+/** Says what comes of a request, and then reads again what is shown. */
+export function sayOutcome(request: Promise<Answer<unknown>>, done: string): void {
+  void request.then((answer) => {
+    say(answer.ok ? done : wordsOf(answer.failure));
+    void refreshAll();
+  });
+}
+
+/** The texts of a form's field, of which there are several if it is a list of boxes to check. */
+export function textsOf(data: FormData, name: string): string[] {
+  return data.getAll(name).filter((value) => typeof value === 'string');
+}
+
+/** The text of a form's field; empty if it has none. */
+export function textOf(data: FormData, name: string): string {
+  return (textsOf(data, name)[0] ?? '').trim();
+}
+
+/** A text, a number or the like in a form, of which the browser keeps nothing. */
+export function TextField({ label, ...input }: { readonly label: ComponentChildren } & InputHTMLAttributes) {
+  return (
+    <label class="field">
+      {label}
+      <input type="text" autocomplete="off" spellcheck={false} {...input} />
+    </label>
+  );
+}
+
+interface SelectFieldProps {
+  readonly label: string;
+  readonly name?: string;
+  readonly values: readonly (readonly [value: string, words: string])[];
+  /** What is chosen: always if `onSet` takes what the operator chooses, otherwise at first. */
+  readonly chosen?: string | undefined;
+  readonly onSet?: (value: string) => void;
+}
+
+/** A choice in a form. */
+export function SelectField({ label, name, values, chosen, onSet }: SelectFieldProps) {
+  return (
+    <label class="field">
+      {label}
+      <select name={name} value={onSet && chosen} onChange={({ currentTarget }) => onSet?.(currentTarget.value)}>
+        {values.map(([value, words]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

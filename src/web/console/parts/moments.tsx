@@ -35,21 +35,17 @@ export function Ago({ at, isBare = false }: { readonly at: string; readonly isBa
 export function Span({ from, to }: { readonly from: string; readonly to: string | null }) {
   const fromMs = Date.parse(from);
   const toMs = to === null ? undefined : Date.parse(to);
-  return <RunningSpan key={`${from} ${to}`} of={() => (toMs ?? now.value) - fromMs} />;
-}
-
-function RunningSpan({ of }: { readonly of: () => number }) {
-  const text = useComputed(() => spanText(of()));
-  return <span class="figure">{text}</span>;
+  return <Running key={`${from} ${to}`} text={() => spanText((toMs ?? now.value) - fromMs)} />;
 }
 
 /** The time that is left; "due" when it is over, and never negative. */
 export function Countdown({ to }: { readonly to: string }) {
   const toMs = Date.parse(to);
-  return <Left key={to} toMs={toMs} />;
+  return <Running key={to} text={() => (toMs <= now.value ? 'due' : `in ${spanText(toMs - now.value + 999)}`)} />;
 }
 
-function Left({ toMs }: { readonly toMs: number }) {
-  const text = useComputed(() => (toMs <= now.value ? 'due' : `in ${spanText(toMs - now.value + 999)}`));
-  return <span class="figure">{text}</span>;
+/** Its key must say what the text depends on besides the clock. */
+function Running({ text }: { readonly text: () => string }) {
+  const shown = useComputed(text);
+  return <span class="figure">{shown}</span>;
 }

@@ -7,6 +7,7 @@ import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
 import { Modal, Refused, RevokeDialog } from './modal.tsx';
+import { onSend } from './on-send.ts';
 
 const MAX_NAME_LENGTH = 60;
 
@@ -33,19 +34,15 @@ function SaveViewDialog({ href, tenantId }: { readonly href: string; readonly te
     const chosen = name.peek().trim();
     problem.value = isSavable(chosen + href) ? '' : 'An address is kept nowhere: not in a name, and not in a filter.';
     if (problem.peek() !== '') return;
-    failure.value = await saveView(chosen, href, isShared.peek() ? tenantId : undefined);
-    if (failure.peek() !== undefined) return;
+    const answer = await saveView(chosen, href, isShared.peek() ? tenantId : undefined);
+    failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return;
     say(`View ${chosen} saved`);
     closeDialog();
   };
   return (
     <Modal title="Save the view" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <form onSubmit={onSend(save)}>
         <h2>Save the view</h2>
         <p>Its filter and its order, for you. The same name replaces what it named before.</p>
         <label for={id}>Name of the view</label>
@@ -94,7 +91,7 @@ export function SavedViews() {
   if (views.length === 0) return null;
   const forget = async (view: OperatorView): Promise<void> => {
     if (view.tenantId !== null) dialog.value = <DeleteSharedDialog view={view} />;
-    else if ((await deleteView(view.id)) !== undefined) say('It could not be removed: try again');
+    else if (!(await deleteView(view.id)).ok) say('It could not be removed: try again');
   };
   return (
     <ul class="saved" aria-label="Saved views">
@@ -120,8 +117,7 @@ function DeleteSharedDialog({ view: { id, name, tenantId, isOwn } }: { readonly 
     <RevokeDialog
       title={`Delete the view ${name}`}
       verb="Delete"
-      isReady
-      needsReason={false}
+      reason="none"
       act={() => deleteView(id)}
       done={`View ${name} deleted`}
     >

@@ -86,9 +86,3 @@ export function SortedNote<R>({
     </p>
   );
 }
-
-/** Adds the current order to an address of the same list. */
-export function useKeepOrder(): (href: string) => string {
-  const { sorted } = useLocation().query;
-  return (href) => href + queryText({ sorted }).replace('?', href.includes('?') ? '&' : '?');
-}

@@ -68,7 +68,7 @@ export function Table<R>({
   return (
     <div ref={box} class={drawn === undefined ? 'table' : 'table lines'} data-columns={Math.min(7, columns.length)}>
       <table aria-rowcount={drawn && drawn.count + 1}>
-        <caption class="hidden">{caption}</caption>
+        <caption class="unseen">{caption}</caption>
         <thead>
           <tr aria-rowindex={drawn && 1}>
             {columns.map((column) => (

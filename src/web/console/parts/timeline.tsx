@@ -260,7 +260,7 @@ function Guards({ guards, machine }: Pick<OperatorEvent, 'guards'> & { readonly 
       {guards.map(({ name, passed }, index) => (
         <li key={`${index} ${name}`} class={passed ? 'passed' : 'failed'} title={name}>
           {wordOf(name)} <span aria-hidden="true">{passed ? '✓' : '✗'}</span>
-          <span class="hidden">{passed ? 'yes' : 'no'}</span>
+          <span class="unseen">{passed ? 'yes' : 'no'}</span>
         </li>
       ))}
     </ul>

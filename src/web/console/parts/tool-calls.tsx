@@ -2,7 +2,7 @@ import type { CallDetail } from '../data/shapes.ts';
 import { latencyText } from '../words/format.ts';
 import { Moment } from './moments.tsx';
 import { Table, type Column } from './table.tsx';
-import { Warning } from './view-states.tsx';
+import { Problem } from './view-states.tsx';
 
 type ToolCall = CallDetail['tools'][number];
 
@@ -20,12 +20,7 @@ function Result({ call: { state, code, detail, endReason } }: { readonly call: T
   const end = endReason == null ? '' : `, and ended the session: ${endReason}`;
   const why = detail == null ? '' : ` (${detail})`;
   const words = `${(code ?? state).replaceAll('_', ' ')}${why}${end}`;
-  if (!FAILED.has(state)) return <>{words}</>;
-  return (
-    <span class="problem">
-      <Warning /> {words}
-    </span>
-  );
+  return FAILED.has(state) ? <Problem>{words}</Problem> : <>{words}</>;
 }
 
 /** The server tools that were called in a call; nothing if there were none. */

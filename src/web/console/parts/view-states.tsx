@@ -1,6 +1,6 @@
 /** What a view shows while it has nothing to show, and why. */
 import type { ComponentChildren } from 'preact';
-import { isForbidden, isPassing, type Failure } from '../data/api.ts';
+import { isForbidden, isPassing, type Failure, type Refusal } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
 import { me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
@@ -11,7 +11,7 @@ import { Icon } from './icons.tsx';
 export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
   return (
     <div class="skeleton" role="status">
-      <span class="hidden">Loading…</span>
+      <span class="unseen">Loading…</span>
       {Array.from({ length: rows }, (_, row) => (
         <div key={row} />
       ))}
@@ -38,11 +38,25 @@ interface UnreadProps {
   readonly rows?: number;
 }
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+interface EmptyProps {
+  readonly title: string;
+  readonly hint?: string;
+  /** Where there is more, and what that is. */
+  readonly link?: readonly [href: string, words: string];
+  readonly children?: ComponentChildren;
+}
+
+export function Empty({ title, hint, link, children }: EmptyProps) {
   return (
     <div class="empty">
       <p class="empty-title">{title}</p>
+      {hint !== undefined && <p>{hint}</p>}
       {children}
+      {link !== undefined && (
+        <p>
+          <a href={link[0]}>{link[1]}</a>
+        </p>
+      )}
     </div>
   );
 }
@@ -72,10 +86,7 @@ export function Outdated({ failure }: { readonly failure: Failure | undefined })
   if (failure === undefined || isPassing(failure) || failure.kind === 'login') return null;
   return (
     <div class="banner" role="alert">
-      <Warning /> {wordsOf(failure)} What you see was read before.{' '}
-      <button type="button" onClick={() => void refreshAll()}>
-        Try again
-      </button>
+      <Warning /> {wordsOf(failure)} What you see was read before. <TryAgain />
     </div>
   );
 }
@@ -94,7 +105,9 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
     return (
       <Empty title="The service does not answer">
         <p>It is asked again by itself.</p>
-        <Again />
+        <p>
+          <TryAgain />
+        </p>
       </Empty>
     );
   if (isForbidden(failure)) return <Forbidden what={what} />;
@@ -104,15 +117,7 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
       <p class="empty-title">
         <Warning /> {message}
       </p>
-      {details.length > 0 && (
-        <ul>
-          {details.map(({ path, message: wrong }) => (
-            <li key={path}>
-              <code>{path}</code> {wrong}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Details of={details} />
       {requestId !== undefined && (
         <p>
           Request <code>{requestId}</code>{' '}
@@ -121,8 +126,24 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
           </button>
         </p>
       )}
-      <Again />
+      <p>
+        <TryAgain />
+      </p>
     </div>
+  );
+}
+
+/** Which fields of a refused request are wrong. */
+export function Details({ of }: { readonly of: Refusal['details'] }) {
+  if (of.length === 0) return null;
+  return (
+    <ul>
+      {of.map(({ path, message }) => (
+        <li key={path}>
+          <code>{path}</code> {message}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -139,13 +160,11 @@ function Forbidden({ what }: { readonly what: string }) {
   );
 }
 
-function Again() {
+function TryAgain() {
   return (
-    <p>
-      <button type="button" onClick={() => void refreshAll()}>
-        Try again
-      </button>
-    </p>
+    <button type="button" onClick={() => void refreshAll()}>
+      Try again
+    </button>
   );
 }
 
@@ -156,6 +175,15 @@ export function Warning() {
       <path d="M8 1.5 15 14H1z" />
       <path class="ink" d="M8 6v4M8 11.6v.9" />
     </Icon>
+  );
+}
+
+/** Something that is wrong, in a line of other things. */
+export function Problem({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <span class="problem">
+      <Warning /> {children}
+    </span>
   );
 }
 

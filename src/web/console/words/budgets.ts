@@ -1,5 +1,5 @@
 import type { BudgetPeriod } from '../../../protocol/budget.ts';
-import type { Budget, BudgetFact } from '../data/budgets.ts';
+import type { Budget, BudgetFact } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText } from './format.ts';
 

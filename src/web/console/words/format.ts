@@ -58,6 +58,17 @@ export function shortName(name: string): string {
   return name.length <= 10 ? name : `${name.slice(0, 4)}…${name.slice(-4)}`;
 }
 
+/** `acme/support`: the agent, or only the tenant. */
+export function agentName({
+  tenantId,
+  agentId,
+}: {
+  readonly tenantId: string;
+  readonly agentId: string | null;
+}): string {
+  return agentId === null ? tenantId : `${tenantId}/${agentId}`;
+}
+
 /** `s:7f3a…91c2`: a session's ref, shortened for narrow columns. */
 export function shortRef(ref: string): string {
   return `s:${shortName(ref.replace(/^s:/, ''))}`;

@@ -1,14 +1,9 @@
-import { icon, part } from '../dom.ts';
+import { icon, part, type Part } from '../dom.ts';
 import type { Words } from '../words/words.ts';
 import { talkIcons } from './icons.ts';
 
 /** How long the button shows that it has copied. */
 const SAYS_MS = 3000;
-
-export interface Copy {
-  readonly element: HTMLElement;
-  readonly show: (look: { readonly words: Words }) => void;
-}
 
 /** The captions as text: one line for each turn, with its speaker. */
 function textOf(captions: HTMLElement): string {
@@ -18,7 +13,7 @@ function textOf(captions: HTMLElement): string {
 }
 
 /** The button that copies the captions, or selects them if the browser forbids copying. @param tell announces it to screen readers */
-export function createCopy(captions: HTMLElement, tell: (words: string) => void): Copy {
+export function createCopy(captions: HTMLElement, tell: (words: string) => void): Part {
   const element = part('button', 'copy', icon(talkIcons.copy));
   element.type = 'button';
   let words: Words;

@@ -1,18 +1,11 @@
-import { icon, make, part, say } from '../dom.ts';
+import { icon, make, part, say, type Part } from '../dom.ts';
 import { icons } from '../icons.ts';
-import type { ConversationState } from '../conversation.ts';
-import type { Words } from '../words/words.ts';
-
-export interface Hold {
-  readonly element: HTMLElement;
-  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
-}
 
 /**
  * The push-to-talk button, held with mouse, finger, Space or Enter. It is also released when the pointer leaves it, and when the button or the
  * page loses the focus.
  */
-export function createHold(talk: (on: boolean) => void): Hold {
+export function createHold(talk: (on: boolean) => void): Part {
   const text = make('span');
   const element = part('button', 'hold', icon(icons.microphone), text);
   element.type = 'button';

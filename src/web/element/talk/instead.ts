@@ -1,14 +1,8 @@
-import { isWithoutMicrophone, type ConversationState } from '../conversation.ts';
-import { part, say } from '../dom.ts';
-import type { Words } from '../words/words.ts';
-
-export interface Instead {
-  readonly element: HTMLElement;
-  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
-}
+import { isWithoutMicrophone } from '../conversation.ts';
+import { part, say, type Part } from '../dom.ts';
 
 /** The button that switches to writing, at any time and when the microphone is refused or missing, and back to speaking. */
-export function createInstead(write: (on: boolean) => void): Instead {
+export function createInstead(write: (on: boolean) => void): Part {
   const element = part('button', 'instead');
   element.type = 'button';
   let offersWriting = true;

@@ -21,11 +21,7 @@ export const mountTalk: Mount = ({ captions, toggle, footer, row, form }, { talk
   toggle.before(copy.element);
   return (look: Look) => {
     const spoken = { ...look, words: { ...enTalk, ...look.words } };
-    hold.show(spoken);
-    instead.show(spoken);
-    microphones.show(spoken);
-    copy.show(spoken);
-    rating.show(spoken);
+    for (const part of [hold, instead, microphones, copy, rating]) part.show(spoken);
     keepAwake(look.state.phase === 'connecting' || look.state.phase === 'live');
   };
 };

@@ -1,15 +1,9 @@
-import { icon, make, part } from '../dom.ts';
+import { icon, make, part, type Part } from '../dom.ts';
 import { icons } from '../icons.ts';
 import type { ConversationState } from '../conversation.ts';
-import type { Words } from '../words/words.ts';
-
-export interface Microphones {
-  readonly element: HTMLElement;
-  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
-}
 
 /** The choice of microphones, shown once the visitor has allowed one and if there are several. */
-export function createMicrophones(use: (deviceId: string) => void): Microphones {
+export function createMicrophones(use: (deviceId: string) => void): Part {
   const select = part('select', 'microphone');
   const element = part('label', 'field', icon(icons.microphone), select);
   let shown: ConversationState['microphones'] = [];

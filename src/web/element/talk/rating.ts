@@ -1,19 +1,13 @@
-import type { ConversationState } from '../conversation.ts';
-import { icon, make, part, say } from '../dom.ts';
+import { icon, make, part, say, type Part } from '../dom.ts';
 import type { Words } from '../words/words.ts';
 import { talkIcons } from './icons.ts';
-
-export interface Rating {
-  readonly element: HTMLElement;
-  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
-}
 
 /**
  * Asks the visitor to rate the conversation with one to five stars after it. An answer is optional, and can be changed by pressing another star.
  * @param rate sends the answer
  * @param tell announces it to screen readers
  */
-export function createRating(rate: (value: number) => Promise<unknown>, tell: (words: string) => void): Rating {
+export function createRating(rate: (value: number) => Promise<unknown>, tell: (words: string) => void): Part {
   const question = make('span');
   const stars = [1, 2, 3, 4, 5].map((value) => {
     const star = part('button', 'star', icon(talkIcons.star));

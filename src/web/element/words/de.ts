@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Dieses Gespräch endet bald.',
   },
   retry: 'Sie können es {time} erneut versuchen.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

@@ -54,7 +54,6 @@ export const en: MainWords = {
     soon: 'This conversation ends soon.',
   },
   retry: 'You can try again {time}.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED: 'The microphone is blocked. Please allow it beside your browser’s address bar, then try again.',

@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Esta conversación termina pronto.',
   },
   retry: 'Podrá intentarlo de nuevo {time}.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

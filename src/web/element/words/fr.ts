@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Cette conversation se termine bientôt.',
   },
   retry: 'Vous pourrez réessayer {time}.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

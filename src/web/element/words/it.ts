@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Questa conversazione sta per terminare.',
   },
   retry: 'Potrà riprovare {time}.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'この会話はまもなく終了します。',
   },
   retry: '{time}にもう一度お試しいただけます。',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

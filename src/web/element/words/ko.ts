@@ -64,7 +64,6 @@ export const words: Words = {
     soon: '이 대화는 곧 종료됩니다.',
   },
   retry: '{time} 다시 시도하실 수 있습니다.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED: '마이크가 차단되었습니다. 주소창 옆의 설정에서 허용한 후 다시 시도해 주세요.',

@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Dit gesprek eindigt zo.',
   },
   retry: 'U kunt het {time} opnieuw proberen.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

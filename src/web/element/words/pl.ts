@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Ta rozmowa wkrótce się zakończy.',
   },
   retry: 'Można spróbować ponownie {time}.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

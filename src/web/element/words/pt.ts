@@ -64,7 +64,6 @@ export const words: Words = {
     soon: 'Esta conversa termina em breve.',
   },
   retry: 'Você poderá tentar novamente {time}.',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

@@ -64,7 +64,6 @@ export const words: Words = {
     soon: '本次对话即将结束。',
   },
   retry: '您可以在{time}重试。',
-  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED: '麦克风已被阻止。请在浏览器地址栏旁的设置中允许使用，然后重试。',

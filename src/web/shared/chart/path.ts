@@ -39,9 +39,26 @@ export function arrowOf(points: readonly Point[]): string {
   return `M${text(end)}L${base.x - dy} ${base.y + dx}L${base.x + dy} ${base.y - dx}z`;
 }
 
-/** On which side of its line a label is, so that its text can be aligned towards the line. */
-export function sideOf({ points, label }: ChartEdge): 'above' | 'below' | 'left' | 'right' {
-  if (label === null) return 'below';
+type Label = NonNullable<ChartEdge['label']>;
+
+/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
+export const LINE = 15;
+
+/** Where the text of a label is written: aligned towards its line. @param free the height of the label that its text does not need */
+export function placeOf({ points }: ChartEdge, label: Label, free: number) {
+  const side = sideOf(points, label);
+  const middle = { x: label.x + label.width / 2, anchor: 'middle' } as const;
+  const { x, anchor } = {
+    above: middle,
+    below: middle,
+    left: { x: label.x + label.width - 3, anchor: 'end' } as const,
+    right: { x: label.x + 3, anchor: 'start' } as const,
+  }[side];
+  return { x, anchor, top: label.y + { above: free, below: 0, left: free / 2, right: free / 2 }[side] };
+}
+
+/** On which side of its line a label is. */
+function sideOf(points: readonly Point[], label: Label): 'above' | 'below' | 'left' | 'right' {
   const [left, top] = [label.x, label.y];
   const [right, bottom] = [left + label.width, top + label.height];
   const segments = points.slice(1).map((point, index) => [points[index] ?? point, point] as const);

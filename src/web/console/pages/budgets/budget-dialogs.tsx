@@ -1,101 +1,48 @@
 /** Creates, changes and deletes budgets. */
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import type { Answer, Failure } from '../../data/api.ts';
-import { changeBudget, deleteBudget, makeBudget, type Budget, type BudgetTenant } from '../../data/budgets.ts';
-import { closeDialog, say } from '../../data/dialogs.ts';
+import type { changeBudgetRequest, makeBudgetRequest } from '../../../../protocol/operator/budget.ts';
+import { patch, post, remove } from '../../data/api.ts';
 import { mayBoundAll } from '../../data/identity.ts';
-import { refreshAll } from '../../data/live.ts';
-import { FormButtons, Modal, Refused, RevokeDialog } from '../../parts/modal.tsx';
+import { queryText } from '../../data/query.ts';
+import type { Budget, BudgetTenant, Output } from '../../data/shapes.ts';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../../parts/modal.tsx';
 import { AT_LIMIT, PERIODS } from '../../words/budgets.ts';
 
-/** Reads a form: the text of a field, or undefined if it is empty. */
-function fieldsOf(form: HTMLFormElement) {
-  const data = new FormData(form);
-  const text = (name: string): string => (data.getAll(name).find((value) => typeof value === 'string') ?? '').trim();
-  const amount = (name: string): number | null => (text(name) === '' ? null : Number(text(name)));
-  const warnAt = text('warnAt')
-    .split(/[\s,]+/)
-    .filter((part) => part !== '')
-    .map(Number);
-  const then = text('then') as Budget['then'];
-  const addresses = text('tell')
-    .split(/[\s,]+/)
-    .filter((part) => part !== '');
-  const tell = data.has('tellNobody') ? [] : addresses.length === 0 ? null : addresses;
-  const amounts = { dollars: amount('dollars'), tokens: amount('tokens'), minutes: amount('minutes') };
-  return { text, terms: { ...amounts, warnAt, then, tell } };
-}
-
-interface FormProps {
-  readonly title: string;
-  readonly verb: string;
-  readonly children: ComponentChildren;
-  readonly send: (form: HTMLFormElement) => Promise<Answer<object>>;
-  readonly done: string;
-}
-
-function BudgetForm({ title, verb, children, send, done }: FormProps) {
-  const failure = useSignal<Failure | undefined>(undefined);
-  const isRunning = useSignal(false);
-  const run = async (form: HTMLFormElement): Promise<void> => {
-    isRunning.value = true;
-    const answer = await send(form);
-    isRunning.value = false;
-    failure.value = answer.ok ? undefined : answer.failure;
-    if (!answer.ok) return;
-    say(done);
-    closeDialog();
-    void refreshAll();
+/** Reads the fields of a budget that can be changed. */
+function termsOf(data: FormData) {
+  const amount = (name: string): number | null => (textOf(data, name) === '' ? null : Number(textOf(data, name)));
+  const list = (name: string): string[] =>
+    textOf(data, name)
+      .split(/[\s,]+/)
+      .filter((part) => part !== '');
+  const addresses = list('tell');
+  return {
+    dollars: amount('dollars'),
+    tokens: amount('tokens'),
+    minutes: amount('minutes'),
+    warnAt: list('warnAt').map(Number),
+    then: textOf(data, 'then') as Budget['then'],
+    tell: data.has('tellNobody') ? [] : addresses.length === 0 ? null : addresses,
   };
-  return (
-    <Modal title={title} onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(event.currentTarget);
-        }}
-      >
-        <h2>{title}</h2>
-        {children}
-        <Refused failure={failure.value} />
-        <FormButtons verb={verb} isRunning={isRunning.value} />
-      </form>
-    </Modal>
-  );
 }
+
+const AMOUNTS = [
+  ['dollars', 'Dollars', '0.000001', 'any', 'any amount'],
+  ['tokens', 'Tokens', '1', '1', 'any number'],
+  ['minutes', 'Minutes of brokered calls', '0.000001', 'any', 'any number'],
+] as const;
 
 /** The fields of a budget that can be changed. */
 function TermsFields({ budget }: { readonly budget?: Budget }) {
-  const { dollars = null, tokens = null, minutes = null, warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
+  const { warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
   return (
     <>
-      <label class="field">
-        Dollars
-        <input
-          name="dollars"
-          type="number"
-          min="0.000001"
-          step="any"
-          defaultValue={dollars ?? ''}
-          placeholder="any amount"
-        />
-      </label>
-      <label class="field">
-        Tokens
-        <input name="tokens" type="number" min="1" step="1" defaultValue={tokens ?? ''} placeholder="any number" />
-      </label>
-      <label class="field">
-        Minutes of brokered calls
-        <input
-          name="minutes"
-          type="number"
-          min="0.000001"
-          step="any"
-          defaultValue={minutes ?? ''}
-          placeholder="any number"
-        />
-      </label>
+      {AMOUNTS.map(([name, label, min, step, placeholder]) => (
+        <label key={name} class="field">
+          {label}
+          <input {...{ name, min, step, placeholder }} type="number" defaultValue={budget?.[name] ?? ''} />
+        </label>
+      ))}
       <label class="field">
         Tell at percents
         <input
@@ -106,32 +53,18 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
           placeholder="for example 50, 80, 95"
         />
       </label>
-      <label class="field">
-        Mail to
-        <input
-          name="tell"
-          type="text"
-          defaultValue={tell?.join(', ') ?? ''}
-          inputMode="email"
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="the admins; or at most 10 addresses"
-        />
-      </label>
+      <TextField
+        label="Mail to"
+        name="tell"
+        defaultValue={tell?.join(', ') ?? ''}
+        inputMode="email"
+        placeholder="the admins; or at most 10 addresses"
+      />
       <label class="check">
         <input name="tellNobody" type="checkbox" defaultChecked={tell?.length === 0} />
         Mail nobody
       </label>
-      <label class="field">
-        When nothing is left it
-        <select name="then">
-          {Object.entries(AT_LIMIT).map(([end, words]) => (
-            <option key={end} value={end} selected={end === then}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField label="When nothing is left it" name="then" values={Object.entries(AT_LIMIT)} chosen={then} />
     </>
   );
 }
@@ -145,85 +78,71 @@ interface MakeProps {
 export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
   const chosen = useSignal(tenantId || (mayBoundAll.value ? '' : (tenants[0]?.id ?? '')));
   const tenant = tenants.find(({ id }) => id === chosen.value);
-  const send = (form: HTMLFormElement) => {
-    const { text, terms } = fieldsOf(form);
-    const scope = chosen.peek() === '' ? {} : { tenantId: chosen.peek() };
-    const period = text('period') as Budget['period'];
-    return makeBudget({ ...scope, id: text('id'), of: text('of'), period, ...terms });
-  };
+  const send = (data: FormData) =>
+    post('/api/operator/budgets', {
+      tenantId: chosen.peek() || undefined,
+      id: textOf(data, 'id'),
+      of: textOf(data, 'of'),
+      period: textOf(data, 'period') as Budget['period'],
+      ...termsOf(data),
+    } satisfies Partial<Output<typeof makeBudgetRequest>>);
+  const counted = [
+    ['tenant', 'all of the tenant together'],
+    ['user', 'each user for itself'],
+    ...(tenant?.keys ?? []).map((id) => [`key:${id}`, `the key ${id}`] as const),
+    ...(tenant?.agents ?? []).map((id) => [`agent:${id}`, `the agent ${id}`] as const),
+  ] as const;
   return (
-    <BudgetForm title="Make a budget" verb="Make budget" send={send} done="The budget is made">
-      <label class="field">
-        Of
-        <select name="tenantId" onChange={({ currentTarget }) => (chosen.value = currentTarget.value)}>
-          {mayBoundAll.value && <option value="">The whole installation</option>}
-          {tenants.map(({ id, name }) => (
-            <option key={id} value={id} selected={id === chosen.value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        Counts
-        <select name="of" key={chosen.value}>
-          {tenant === undefined ? (
-            <option value="installation">all of it together</option>
-          ) : (
-            <>
-              <option value="tenant">all of the tenant together</option>
-              <option value="user">each user for itself</option>
-              {tenant.keys.map((id) => (
-                <option key={`key:${id}`} value={`key:${id}`}>{`the key ${id}`}</option>
-              ))}
-              {tenant.agents.map((id) => (
-                <option key={`agent:${id}`} value={`agent:${id}`}>{`the agent ${id}`}</option>
-              ))}
-            </>
-          )}
-        </select>
-      </label>
-      <label class="field">
-        Period
-        <select name="period">
-          {Object.entries(PERIODS).map(([period, words]) => (
-            <option key={period} value={period} selected={period === 'month'}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        Name
-        <input
-          name="id"
-          type="text"
-          required
-          maxLength={64}
-          pattern="[A-Za-z0-9._\-]+"
-          autocomplete="off"
-          spellcheck={false}
-          title="Letters, digits, dots, hyphens and underscores"
-          placeholder="for example monthly"
-        />
-      </label>
+    <FormDialog title="Make a budget" verb="Make budget" send={send} done="The budget is made">
+      <SelectField
+        label="Of"
+        chosen={chosen.value}
+        onSet={(id) => (chosen.value = id)}
+        values={[
+          ...(mayBoundAll.value ? [['', 'The whole installation'] as const] : []),
+          ...tenants.map(({ id, name }) => [id, name] as const),
+        ]}
+      />
+      <SelectField
+        key={chosen.value}
+        label="Counts"
+        name="of"
+        values={tenant === undefined ? [['installation', 'all of it together']] : counted}
+      />
+      <SelectField label="Period" name="period" values={Object.entries(PERIODS)} chosen="month" />
+      <TextField
+        label="Name"
+        name="id"
+        required
+        maxLength={64}
+        pattern="[A-Za-z0-9._\-]+"
+        title="Letters, digits, dots, hyphens and underscores"
+        placeholder="for example monthly"
+      />
       <TermsFields />
       <p class="soft hint">What its period has used already counts, and it acts on what is open at once.</p>
-    </BudgetForm>
+    </FormDialog>
   );
+}
+
+function addressOf({ tenantId, id }: Budget, reason?: string): string {
+  return `/api/operator/budgets/${encodeURIComponent(id)}${queryText({ tenantId: tenantId ?? undefined, reason })}`;
 }
 
 export function ChangeBudgetDialog({ budget }: { readonly budget: Budget }) {
   const title = `Change the budget ${budget.id}`;
-  const send = (form: HTMLFormElement) => changeBudget(budget, { version: budget.version, ...fieldsOf(form).terms });
+  const send = (data: FormData) => {
+    const changes: Output<typeof changeBudgetRequest> = { version: budget.version, ...termsOf(data) };
+    return patch(addressOf(budget), changes);
+  };
   return (
-    <BudgetForm title={title} verb="Change it" send={send} done="The budget is changed">
+    <FormDialog title={title} verb="Change it" send={send} done="The budget is changed">
       <TermsFields budget={budget} />
       <p class="soft hint">
         Raised, it opens sessions again within a second; lowered below what is used, it ends them.
         {budget.isInFile && ' The tenants file takes it back only when its own entry is changed.'}
       </p>
-    </BudgetForm>
+    </FormDialog>
   );
 }
 
@@ -233,11 +152,7 @@ export function DeleteBudgetDialog({ budget }: { readonly budget: Budget }) {
     <RevokeDialog
       title={`Delete the budget ${id}?`}
       verb="Delete"
-      isReady
-      act={async (reason) => {
-        const answer = await deleteBudget(budget, reason);
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={(reason) => remove(addressOf(budget, reason))}
       done="Budget deleted"
     >
       <p>

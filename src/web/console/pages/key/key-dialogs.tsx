@@ -1,17 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { OperatorKey } from '../../../../protocol/operator/key.ts';
-import type { Failure } from '../../data/api.ts';
-import { pauseKey, revokeKey } from '../../data/keys.ts';
+import type { OperatorKey, revokeKeyReply } from '../../../../protocol/operator/key.ts';
+import { post, type Failure } from '../../data/api.ts';
+import type { Output } from '../../data/shapes.ts';
 import { Refused, RevokeDialog } from '../../parts/modal.tsx';
 import { countText } from '../../words/format.ts';
 
 /** Revokes a key. How many sessions that ends is counted when the dialog opens. */
 export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>) {
+  const address = `/api/operator/keys/${encodeURIComponent(id)}/revoke`;
   const live = useSignal<number | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
   useEffect(() => {
-    void revokeKey({ tenantId, id }, { dryRun: true }).then((answer) => {
+    void post<Output<typeof revokeKeyReply>>(address, { tenantId, dryRun: true }).then((answer) => {
       if (answer.ok) live.value = answer.body.liveSessions;
       else failure.value = answer.failure;
     });
@@ -23,10 +24,7 @@ export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' |
       verb="Revoke for ever"
       isReady={count !== undefined}
       confirm={id}
-      act={async (reason) => {
-        const answer = await revokeKey({ tenantId, id }, { reason });
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={(reason) => post(address, { tenantId, reason })}
       done="Key revoked"
     >
       <p role="status">
@@ -51,15 +49,12 @@ export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' |
 /** Pauses a key, or resumes a paused one. */
 export function PauseKeyDialog({ tenantId, id, pausedAt }: Pick<OperatorKey, 'tenantId' | 'id' | 'pausedAt'>) {
   const isPaused = pausedAt !== null;
+  const address = `/api/operator/keys/${encodeURIComponent(id)}/${isPaused ? 'resume' : 'pause'}`;
   return (
     <RevokeDialog
       title={`${isPaused ? 'Resume' : 'Pause'} the key ${tenantId}/${id}?`}
       verb={isPaused ? 'Resume' : 'Pause'}
-      isReady
-      act={async (reason) => {
-        const answer = await pauseKey({ tenantId, id }, isPaused ? 'resume' : 'pause', reason);
-        return answer.ok ? undefined : answer.failure;
-      }}
+      act={(reason) => post(address, { tenantId, reason })}
       done={isPaused ? 'Key resumed' : 'Key paused'}
     >
       {isPaused ? (

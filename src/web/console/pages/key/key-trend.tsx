@@ -31,17 +31,13 @@ export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
         <thead>
           <tr>
             <th scope="col">
-              <span class="hidden">What</span>
+              <span class="unseen">What</span>
             </th>
-            <th scope="col" class="number">
-              24 h
-            </th>
-            <th scope="col" class="number">
-              week before
-            </th>
-            <th scope="col" class="number">
-              times
-            </th>
+            {['24 h', 'week before', 'times'].map((name) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>

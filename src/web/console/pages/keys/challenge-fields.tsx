@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals';
 import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
+import { SelectField, TextField } from '../../parts/modal.tsx';
 
 const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
   turnstile: 'Turnstile',
@@ -9,6 +10,8 @@ const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
   recaptcha: 'reCAPTCHA v3',
   altcha: 'ALTCHA: a proof of work, which needs nobody else',
 };
+
+const AS_USUAL = ['', 'as the installation says'] as const;
 
 interface Props {
   /** Undefined while the installation's settings apply. The server reports combinations that do not work. */
@@ -28,24 +31,28 @@ export function ChallengeFields({ bots }: Props) {
   };
   return (
     <div class="numbers">
-      <label class="field">
-        Whose challenges
-        <select value={provider ?? ''} onChange={({ currentTarget: { value } }) => choose(value)}>
-          <option value="">as the installation says</option>
-          {Object.entries(PROVIDERS).map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Whose challenges"
+        values={[AS_USUAL, ...Object.entries(PROVIDERS)]}
+        chosen={provider ?? ''}
+        onSet={choose}
+      />
       {provider !== undefined && provider !== 'altcha' && (
         <>
-          <Text label="Site key" value={siteKey} onSet={(value) => set({ siteKey: value })} />
-          <Text
+          <TextField
+            label="Site key"
+            maxLength={256}
+            value={siteKey ?? ''}
+            onChange={({ currentTarget }) => set({ siteKey: currentTarget.value.trim() || undefined })}
+          />
+          <TextField
             label="Name of the tenant’s secret"
-            value={secret?.slice('${secret:'.length, -1)}
-            onSet={(value) => set({ secret: value && `\${secret:${value}}` })}
+            maxLength={256}
+            value={secret?.slice('${secret:'.length, -1) ?? ''}
+            onChange={({ currentTarget }) => {
+              const name = currentTarget.value.trim();
+              set({ secret: name === '' ? undefined : `\${secret:${name}}` });
+            }}
           />
         </>
       )}
@@ -65,41 +72,12 @@ export function ChallengeFields({ bots }: Props) {
           />
         </label>
       )}
-      <label class="field">
-        Who is challenged
-        <select
-          value={challenge ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })
-          }
-        >
-          <option value="">as the installation says</option>
-          <option value="suspect">those who are suspect, and nobody else</option>
-          <option value="always">everybody</option>
-        </select>
-      </label>
-    </div>
-  );
-}
-
-interface TextProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onSet: (value: string | undefined) => void;
-}
-
-function Text({ label, value, onSet }: TextProps) {
-  return (
-    <label class="field">
-      {label}
-      <input
-        type="text"
-        maxLength={256}
-        autocomplete="off"
-        spellcheck={false}
-        value={value ?? ''}
-        onChange={({ currentTarget }) => onSet(currentTarget.value.trim() || undefined)}
+      <SelectField
+        label="Who is challenged"
+        values={[AS_USUAL, ['suspect', 'those who are suspect, and nobody else'], ['always', 'everybody']]}
+        chosen={challenge ?? ''}
+        onSet={(value) => set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })}
       />
-    </label>
+    </div>
   );
 }

@@ -3,14 +3,13 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useId } from 'preact/hooks';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
-import type { OperatorKey } from '../../../../protocol/operator/key.ts';
-import type { Failure } from '../../data/api.ts';
-import { closeDialog } from '../../data/dialogs.ts';
+import type { issueKeyReply, issueKeyRequest } from '../../../../protocol/operator/key.ts';
+import { post } from '../../data/api.ts';
 import { mayOpenKeys } from '../../data/identity.ts';
-import { issueKey, type KeyTenant } from '../../data/keys.ts';
-import { refreshAll } from '../../data/live.ts';
+import type { KeyTenant } from '../../data/keys.ts';
+import type { Output } from '../../data/shapes.ts';
 import { KeyIssued } from '../../parts/key-issued.tsx';
-import { FormButtons, Modal, Refused } from '../../parts/modal.tsx';
+import { FormDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
 import { Unloaded } from '../../parts/view-states.tsx';
 import { LIMITS, TOTALS } from '../../words/limits.ts';
 
@@ -21,84 +20,70 @@ interface Props {
 }
 
 export function IssueKeyDialog({ tenants, tenantId }: Props) {
-  const issued = useSignal<OperatorKey | undefined>(undefined);
-  const key = issued.value;
-  return (
-    <Modal title={key === undefined ? 'Issue a key' : 'Key issued'} onClose={closeDialog}>
-      {key === undefined ? (
-        <IssueForm tenants={tenants} tenantId={tenantId} issued={issued} />
-      ) : (
-        <KeyIssued widgetKey={key} agents={tenants.find(({ id }) => id === key.tenantId)?.agents ?? []} />
-      )}
-    </Modal>
-  );
-}
-
-function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Signal<OperatorKey | undefined> }) {
-  const failure = useSignal<Failure | undefined>(undefined);
-  const isRunning = useSignal(false);
   const bots = useSignal<KeyBots | undefined>(undefined);
   const tenant = useSignal(tenantId || (tenants[0]?.id ?? ''));
-  const agents = tenants.find(({ id }) => id === tenant.value)?.agents ?? [];
+  const agentsOf = (wanted: string): readonly string[] => tenants.find(({ id }) => id === wanted)?.agents ?? [];
+  const agents = agentsOf(tenant.value);
 
-  const issue = async (form: HTMLFormElement): Promise<void> => {
-    const data = new FormData(form);
-    const text = (name: string): string => (data.getAll(name).find((value) => typeof value === 'string') ?? '').trim();
+  const send = (data: FormData) => {
     const numbers = (prefix: string, names: object): Record<string, number> =>
       Object.fromEntries(
         Object.keys(names).flatMap((name) => {
-          const value = text(`${prefix}.${name}`);
+          const value = textOf(data, `${prefix}.${name}`);
           return value === '' ? [] : [[name, Number(value)]];
         }),
       );
-    const chosen = data.getAll('agents').map(String);
-    const label = text('label');
     const totals = numbers('totals', TOTALS);
     const isUnbounded = data.has('noTotals');
-    isRunning.value = true;
-    const answer = await issueKey({
+    const key: Output<typeof issueKeyRequest> = {
       tenantId: tenant.peek(),
-      id: text('id'),
-      origin: text('origin'),
-      ...(label === '' ? {} : { label }),
-      ...(agents.length === 0 ? {} : { agents: chosen }),
-      ...(data.has('allowOverrides') ? { allowOverrides: true } : {}),
-      ...(text('dataChannel') === 'open' ? { dataChannel: 'open' as const } : {}),
+      id: textOf(data, 'id'),
+      origin: textOf(data, 'origin'),
+      label: textOf(data, 'label') || undefined,
+      agents: agents.length === 0 ? undefined : textsOf(data, 'agents'),
+      allowOverrides: data.has('allowOverrides') || undefined,
+      dataChannel: textOf(data, 'dataChannel') === 'open' ? 'open' : undefined,
       limits: numbers('limits', LIMITS),
       // Without the field the key gets the usual totals; with an empty object it gets none.
-      ...(isUnbounded || Object.keys(totals).length > 0 ? { totals } : {}),
-      ...(bots.peek() === undefined ? {} : { bots: bots.peek() }),
-    });
-    isRunning.value = false;
-    if (!answer.ok) {
-      failure.value = answer.failure;
-      return;
-    }
-    issued.value = answer.body.key;
-    void refreshAll();
+      totals: isUnbounded || Object.keys(totals).length > 0 ? totals : undefined,
+      bots: bots.peek(),
+    };
+    return post<Output<typeof issueKeyReply>>('/api/operator/keys', key);
   };
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void issue(event.currentTarget);
+    <FormDialog
+      title="Issue a key"
+      verb="Issue key"
+      send={send}
+      result={{
+        title: 'Key issued',
+        show: ({ key }) => <KeyIssued widgetKey={key} agents={agentsOf(key.tenantId)} />,
       }}
     >
-      <h2>Issue a key</h2>
-      <label class="field">
-        Tenant
-        <select value={tenant.value} onChange={({ currentTarget }) => (tenant.value = currentTarget.value)}>
-          {tenants.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Field name="id" label="Id, in the tenant" hint="for example shop" />
-      <Field name="origin" label="Origin of the website" hint="https://shop.example" />
-      <Field name="label" label="Label, for operators" isOptional />
+      <SelectField
+        label="Tenant"
+        values={tenants.map(({ id, name }) => [id, name] as const)}
+        chosen={tenant.value}
+        onSet={(id) => (tenant.value = id)}
+      />
+      <TextField label="Id, in the tenant" name="id" required placeholder="for example shop" maxLength={200} />
+      <TextField
+        label="Origin of the website"
+        name="origin"
+        required
+        placeholder="https://shop.example"
+        maxLength={200}
+      />
+      <TextField
+        label={
+          <span>
+            Label, for operators<span class="soft"> (optional)</span>
+          </span>
+        }
+        name="label"
+        maxLength={200}
+      />
       <fieldset>
         <legend>Agents that it may ask for</legend>
         {agents.map((agent) => (
@@ -123,9 +108,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       <Numbers prefix="limits" title="Limits for each visitor" names={LIMITS} />
       <Numbers prefix="totals" title="Limits over all visitors" names={TOTALS} />
       <Challenges bots={bots} />
-      <Refused failure={failure.value} />
-      <FormButtons verb="Issue key" isRunning={isRunning.value} />
-    </form>
+    </FormDialog>
   );
 }
 
@@ -167,33 +150,6 @@ function DataChannel() {
         they may change the agent.
       </p>
     </fieldset>
-  );
-}
-
-interface FieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly isOptional?: boolean;
-}
-
-function Field({ name, label, hint, isOptional = false }: FieldProps) {
-  return (
-    <label class="field">
-      <span>
-        {label}
-        {isOptional && <span class="soft"> (optional)</span>}
-      </span>
-      <input
-        name={name}
-        type="text"
-        required={!isOptional}
-        placeholder={hint}
-        maxLength={200}
-        autocomplete="off"
-        spellcheck={false}
-      />
-    </label>
   );
 }
 

@@ -1,15 +1,18 @@
-import { useSignal } from '@preact/signals';
+import type { operatorStops } from '../../../../protocol/operator/stop.ts';
+import { post } from '../../data/api.ts';
 import { dialog } from '../../data/dialogs.ts';
 import { mayChange, me } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import type { Watch } from '../../data/feed.ts';
 import { useResource } from '../../data/resource.ts';
-import { changeService, type Stops } from '../../data/stops.ts';
+import type { Output } from '../../data/shapes.ts';
 import { Matter } from '../../parts/matter.tsx';
-import { ReasonField, RevokeDialog } from '../../parts/modal.tsx';
+import { OpenButton, RevokeDialog } from '../../parts/modal.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { countText } from '../../words/format.ts';
+
+type Stops = Output<typeof operatorStops>;
 
 /** The feed does not report what is still open after a stop. It does report the stop itself, as an operator's action. */
 const READ_MS = 3000;
@@ -62,9 +65,7 @@ function Stopped({ path, stops, open: { sessions, calls } }: Stops & { readonly 
               : `Still open: ${countText(sessions)} sessions, ${countText(calls.open)} calls that go on, ${countText(calls.closing)} that the provider has not confirmed to be over.`}
           </Matter>
           {mayChange.value && (tenantId !== null || me.value?.tenants === '*') && (
-            <button type="button" onClick={() => (dialog.value = <ResumeDialog tenantId={tenantId ?? ''} />)}>
-              Resume…
-            </button>
+            <OpenButton verb="Resume" opens={<ResumeDialog tenantId={tenantId ?? ''} />} />
           )}
         </div>
       ))}
@@ -112,17 +113,16 @@ interface SwitchProps extends Props {
 
 /** Uses the switch. In an emergency nobody has to say why. */
 function SwitchDialog({ change, tenantId, children, ...words }: SwitchProps) {
-  const reason = useSignal('');
   return (
     <RevokeDialog
       {...words}
-      isReady
-      needsReason={false}
-      act={() => changeService(change, tenantId, reason.peek().trim())}
+      reason="optional"
+      act={(reason) =>
+        post(`/api/operator/${change}`, { tenantId: tenantId || undefined, reason: reason || undefined })
+      }
     >
       <p>{children}</p>
       <p>You need not give a reason.</p>
-      <ReasonField reason={reason} required={false} />
     </RevokeDialog>
   );
 }

@@ -3,7 +3,7 @@ import { ending } from '../../data/ending.ts';
 import { keyPage } from '../../data/keys.ts';
 import { queryText } from '../../data/query.ts';
 import type { SessionDetail } from '../../data/shapes.ts';
-import { Fact } from '../../parts/card.tsx';
+import { Fact, IdFact, TimeFact } from '../../parts/card.tsx';
 import { Ago, Countdown, Moment, Span } from '../../parts/moments.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../words/format.ts';
@@ -17,10 +17,8 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
       <dl class="facts">
-        <Fact name="Started">
-          <Moment at={session.startedAt} />
-        </Fact>
-        <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
+        <TimeFact name="Started" at={session.startedAt} />
+        <TimeFact name="Ended" at={endedAt} />
         <Fact name="Length">
           <Span from={session.startedAt} to={endedAt} />
         </Fact>
@@ -38,11 +36,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
             </>
           )}
         </Fact>
-        <Fact name="Subject">
-          <a href={`/console/sessions${queryText({ subject: emailHash })}`}>
-            <code class="break">{emailHash}</code>
-          </a>
-        </Fact>
+        <IdFact name="Subject" id={emailHash} href={`/console/sessions${queryText({ subject: emailHash })}`} />
         <Fact name="Provider">
           {provider} <code class="break">{upstreamId}</code>
         </Fact>
@@ -67,7 +61,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
       <details>
         <summary>Limits, and what sets them</summary>
         <table class="plain">
-          <caption class="hidden">Limits that hold now</caption>
+          <caption class="unseen">Limits that hold now</caption>
           <tbody>
             {limitRows(limits).map(({ name, value, setBy }) => (
               <tr key={name}>
@@ -93,22 +87,19 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
 
 /** Periods from which events may be missing in the history. */
 export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDetail }) {
+  if (lost.length === 0) return null;
   return (
-    <>
-      {lost.length > 0 && (
-        <section class="card" aria-labelledby="lost-title">
-          <h2 id="lost-title">Events may be missing</h2>
-          <ul class="notes">
-            {lost.map(({ node, from, to, count }) => (
-              <li key={`${node} ${from}`}>
-                <Moment at={from} /> to <Moment at={to} />: {node === null ? 'a node' : `node ${node.slice(0, 6)}`} had
-                no room for {countText(count)}, of whatever session
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </>
+    <section class="card" aria-labelledby="lost-title">
+      <h2 id="lost-title">Events may be missing</h2>
+      <ul class="notes">
+        {lost.map(({ node, from, to, count }) => (
+          <li key={`${node} ${from}`}>
+            <Moment at={from} /> to <Moment at={to} />: {node === null ? 'a node' : `node ${node.slice(0, 6)}`} had no
+            room for {countText(count)}, of whatever session
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

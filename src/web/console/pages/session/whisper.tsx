@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { whisper } from '../../data/whispering.ts';
+import { post, type Failure } from '../../data/api.ts';
 import { useKeys } from '../../parts/keys.ts';
 import { Warning } from '../../parts/view-states.tsx';
+import { onSend } from '../../parts/on-send.ts';
 
 const MAX_LENGTH = 1000;
 
@@ -28,7 +29,8 @@ export function Whisper({ session, mayWhisper = false }: Props) {
     isBusy.value = true;
     isSent.value = false;
     problem.value = '';
-    problem.value = (await whisper(session, text.peek())) ?? '';
+    const answer = await post(`/api/operator/sessions/${session}/whisper`, { text: text.peek() });
+    problem.value = answer.ok ? '' : wordsOf(answer.failure);
     isBusy.value = false;
     isSent.value = problem.peek() === '';
     if (isSent.peek()) text.value = '';
@@ -38,13 +40,7 @@ export function Whisper({ session, mayWhisper = false }: Props) {
   return (
     <section class="card" aria-labelledby="whisper-title">
       <h2 id="whisper-title">Whisper to the agent</h2>
-      <form
-        class="whisper"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
+      <form class="whisper" onSubmit={onSend(send)}>
         <label for="whisper-text">For the agent alone</label>
         <textarea
           id="whisper-text"
@@ -83,4 +79,12 @@ export function Whisper({ session, mayWhisper = false }: Props) {
       </form>
     </section>
   );
+}
+
+function wordsOf(failure: Failure): string {
+  if (failure.kind === 'refused') return failure.error;
+  if (failure.kind === 'login') return 'Your login is over.';
+  return failure.kind === 'missing'
+    ? 'There is no such session any more.'
+    : 'The service did not answer: the agent may or may not have been told.';
 }

@@ -5,10 +5,11 @@ import type { Failure } from '../../data/api.ts';
 import { closeDialog } from '../../data/dialogs.ts';
 import { countOpen, endPart, type EndFilter, type OpenCount } from '../../data/ending-many.ts';
 import { refreshAll } from '../../data/live.ts';
-import { StateMark } from '../../parts/marks.tsx';
+import { SessionMark, StateMark } from '../../parts/marks.tsx';
 import { Modal, ReasonField, Refused } from '../../parts/modal.tsx';
 import { Warning } from '../../parts/view-states.tsx';
-import { countText, shortName } from '../../words/format.ts';
+import { countText } from '../../words/format.ts';
+import { onSend } from '../../parts/on-send.ts';
 
 const MAX_SHOWN = 5;
 const MAX_TENANTS = 6;
@@ -85,12 +86,7 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
   const isAsking = step.value === 'asking';
   return (
     <Modal title="End sessions by filter" class="end" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void end();
-        }}
-      >
+      <form onSubmit={onSend(end)}>
         <h2>
           <Warning /> {known === undefined ? 'End sessions' : `End ${countText(matched)} sessions?`}
         </h2>
@@ -181,10 +177,9 @@ function Counts({ known: { matched, byState, byTenant, sample } }: { readonly kn
         {tenants.length > MAX_TENANTS && ` and ${tenants.length - MAX_TENANTS} more tenants`}
       </p>
       <ul>
-        {sample.slice(0, MAX_SHOWN).map(({ ref, state, tenantId, agentId, emailHash }) => (
-          <li key={ref}>
-            <StateMark state={state} /> {agentId === null ? tenantId : `${tenantId}/${agentId}`}{' '}
-            <code>{shortName(emailHash)}</code>
+        {sample.slice(0, MAX_SHOWN).map((session) => (
+          <li key={session.ref}>
+            <SessionMark of={session} />
           </li>
         ))}
         {matched > MAX_SHOWN && <li class="soft">and {countText(matched - MAX_SHOWN)} more</li>}

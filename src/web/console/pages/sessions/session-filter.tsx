@@ -1,15 +1,9 @@
 /** The filter of the list. Every choice goes into the address at once. */
-import { toggled, type Filter, type FilterName } from '../../data/filter.ts';
-import { Choice, Text } from '../../parts/filter-fields.tsx';
+import { toggled, type FilterName } from '../../data/filter.ts';
+import { Choice, FilterForm, Text, type useFilter } from '../../parts/filter-fields.tsx';
 import { StateMark } from '../../parts/marks.tsx';
-import { SaveView } from '../../parts/saved-views.tsx';
 import { REASON_NAMES, reasonWords } from '../../words/reasons.ts';
 import { STATE_NAMES } from '../../words/states.ts';
-
-interface Props {
-  readonly filter: Filter;
-  readonly onChange: (filter: Filter) => void;
-}
 
 const TIMES: readonly (readonly [from: string, words: string])[] = [
   ['-15m', 'last 15 min'],
@@ -18,26 +12,21 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
   ['-7d', 'last 7 days'],
 ];
 
-export function SessionFilter({ filter, onChange }: Props) {
-  const set = (name: FilterName, value: string): void => onChange({ ...filter, [name]: value.trim() || undefined });
-  const field = (name: FilterName) => ({
-    value: filter[name] ?? '',
-    onSet: (value: string): void => set(name, value),
-  });
-  const isFiltered = Object.keys(filter).length > 0;
-  const states = (filter.state ?? '').split(',');
+export function SessionFilter({ filter, field, onClear }: ReturnType<typeof useFilter<FilterName>>) {
+  const state = field('state');
+  const states = state.value.split(',');
   return (
-    <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+    <FilterForm onClear={onClear} isSavable>
       <div class="chips" role="group" aria-label="State">
-        {STATE_NAMES.map((state) => (
+        {STATE_NAMES.map((name) => (
           <button
-            key={state}
+            key={name}
             type="button"
             class="chip"
-            aria-pressed={states.includes(state)}
-            onClick={() => set('state', toggled(filter.state, state))}
+            aria-pressed={states.includes(name)}
+            onClick={() => state.onSet(toggled(state.value, name))}
           >
-            <StateMark state={state} />
+            <StateMark state={name} />
           </button>
         ))}
       </div>
@@ -61,14 +50,6 @@ export function SessionFilter({ filter, onChange }: Props) {
         values={REASON_NAMES.map((reason) => [reason, reasonWords(reason)] as const)}
       />
       <Choice label="Started" values={TIMES} {...field('from')} />
-      {isFiltered && (
-        <>
-          <button type="button" class="quiet" onClick={() => onChange({})}>
-            Clear
-          </button>
-          <SaveView />
-        </>
-      )}
-    </form>
+    </FilterForm>
   );
 }

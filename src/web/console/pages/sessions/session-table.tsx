@@ -10,7 +10,7 @@ import { Ago, Countdown, Span } from '../../parts/moments.tsx';
 import { useSorted } from '../../parts/sorting.tsx';
 import { More, Table, type Column } from '../../parts/table.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
-import { shortName } from '../../words/format.ts';
+import { agentName, shortName } from '../../words/format.ts';
 import { reasonWords } from '../../words/reasons.ts';
 import { useVirtualRows } from './virtual-rows.ts';
 
@@ -97,9 +97,7 @@ const COLUMNS: readonly Column<Session>[] = [
     sortBy: ({ tenantId, agentId }) => `${tenantId}/${agentId ?? ''}`,
     style: 'c-place',
     isName: true,
-    cell: ({ ref, tenantId, agentId }) => (
-      <a href={`/console/sessions/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
-    ),
+    cell: (session) => <a href={`/console/sessions/${session.ref}`}>{agentName(session)}</a>,
   },
   {
     title: 'Key',

@@ -3,7 +3,7 @@ import type { ReconciledDay, Reconciliation } from '../../data/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
-import { Shown, Warning } from '../../parts/view-states.tsx';
+import { Problem, Shown } from '../../parts/view-states.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../words/format.ts';
 
@@ -62,12 +62,7 @@ function Days({ days }: { readonly days: readonly ReconciledDay[] }) {
 function State({ state, dollars }: ReconciledDay) {
   if (state === 'equal' || state === 'explained') return <>{state}</>;
   const worth = state === 'unexplained' ? `, ${moneyText(dollars.unexplained)}` : '';
-  return (
-    <span class="problem">
-      <Warning /> {state}
-      {worth}
-    </span>
-  );
+  return <Problem>{state + worth}</Problem>;
 }
 
 /** The classes that differ, for a day that is not equal. */

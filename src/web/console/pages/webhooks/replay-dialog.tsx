@@ -1,84 +1,66 @@
 import { useSignal } from '@preact/signals';
-import type { Failure } from '../../data/api.ts';
-import { closeDialog, say } from '../../data/dialogs.ts';
-import { refreshAll } from '../../data/live.ts';
+import type { replayReply } from '../../../../protocol/operator/webhook.ts';
+import { post } from '../../data/api.ts';
 import { now } from '../../data/server-time.ts';
-import { replayMany, type Webhook } from '../../data/webhooks.ts';
-import { FormButtons, Modal, Refused } from '../../parts/modal.tsx';
+import type { Output } from '../../data/shapes.ts';
+import { webhookApi, type Webhook } from '../../data/webhooks.ts';
+import { FormDialog, SelectField } from '../../parts/modal.tsx';
 import { countText } from '../../words/format.ts';
 
 const DAY_MS = 24 * 3_600_000;
+const SPANS = [
+  ['1', 'the last day'],
+  ['3', 'the last 3 days'],
+  ['7', 'the last week'],
+  ['30', 'the last 30 days'],
+] as const;
 
 /** Sends again what a webhook was told in a range of days, after counting it. */
 export function ReplayDialog({ id }: Pick<Webhook, 'id'>) {
-  const failure = useSignal<Failure | undefined>(undefined);
-  const isRunning = useSignal(false);
   const days = useSignal('1');
-  const counted = useSignal<{ readonly from: string; readonly to: string; readonly matched: number } | undefined>(
-    undefined,
-  );
-  const run = async (): Promise<void> => {
-    const known = counted.peek();
-    const to = new Date(now.peek()).toISOString();
-    const span = known ?? { from: new Date(now.peek() - Number(days.peek()) * DAY_MS).toISOString(), to };
-    const asked = { from: span.from, to: span.to };
-    isRunning.value = true;
-    const answer = await replayMany(
-      id,
-      known === undefined ? { ...asked, dryRun: true } : { ...asked, expected: known.matched },
-    );
-    isRunning.value = false;
-    failure.value = answer.ok ? undefined : answer.failure;
-    if (!answer.ok) return;
-    if ('matched' in answer.body) {
-      counted.value = { ...asked, matched: answer.body.matched };
-      return;
-    }
-    say(`Sent again: ${countText(answer.body.replayed)}`);
-    closeDialog();
-    void refreshAll();
+  const span = useSignal({ from: '', to: '' });
+  /** How many events of the span are sent again; undefined until they are counted. */
+  const matched = useSignal<number | undefined>(undefined);
+  const ask = (how: object) => post<Output<typeof replayReply>>(`${webhookApi(id)}/replay`, { ...span.peek(), ...how });
+  const send = () => {
+    const expected = matched.peek();
+    if (expected !== undefined) return ask({ expected });
+    const to = now.peek();
+    const from = to - Number(days.peek()) * DAY_MS;
+    span.value = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    return ask({ dryRun: true });
   };
-  const matched = counted.value?.matched;
+  const count = matched.value;
   return (
-    <Modal title="Send again" onClose={closeDialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
+    <FormDialog
+      title="Send again"
+      verb={count === undefined || count === 0 ? 'Count' : 'Send again'}
+      send={send}
+      done={(body) => {
+        if (!('matched' in body)) return `Sent again: ${countText(body.replayed)}`;
+        matched.value = body.matched;
+        return undefined;
+      }}
+    >
+      <SelectField
+        label="What happened in"
+        values={SPANS}
+        chosen={days.value}
+        onSet={(chosen) => {
+          days.value = chosen;
+          matched.value = undefined;
         }}
-      >
-        <h2>Send again</h2>
-        <label class="field">
-          What happened in
-          <select
-            value={days.value}
-            onChange={({ currentTarget }) => {
-              days.value = currentTarget.value;
-              counted.value = undefined;
-            }}
-          >
-            <option value="1">the last day</option>
-            <option value="3">the last 3 days</option>
-            <option value="7">the last week</option>
-            <option value="30">the last 30 days</option>
-          </select>
-        </label>
-        <p class="soft hint">
-          Each keeps its id: a server that remembers ids sees nothing twice. What waits anyway is left as it is.
+      />
+      <p class="soft hint">
+        Each keeps its id: a server that remembers ids sees nothing twice. What waits anyway is left as it is.
+      </p>
+      {count !== undefined && (
+        <p role="status">
+          {count === 0
+            ? 'There is nothing.'
+            : `${countText(count)} ${count === 1 ? 'event is' : 'events are'} sent again.`}
         </p>
-        {matched !== undefined && (
-          <p role="status">
-            {matched === 0
-              ? 'There is nothing.'
-              : `${countText(matched)} ${matched === 1 ? 'event is' : 'events are'} sent again.`}
-          </p>
-        )}
-        <Refused failure={failure.value} />
-        <FormButtons
-          verb={matched === undefined || matched === 0 ? 'Count' : 'Send again'}
-          isRunning={isRunning.value}
-        />
-      </form>
-    </Modal>
+      )}
+    </FormDialog>
   );
 }

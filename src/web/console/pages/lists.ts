@@ -1,2 +1,0 @@
-/** The list of sessions, and what only it needs. */
-export { SessionsPage } from './sessions.tsx';
