@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnySql, Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { sql } from '../../src/database/statements.ts';
 import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
 import { scanCalls } from '../../src/stores/voice-calls/postgres-pages.ts';
 import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
@@ -64,10 +65,7 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
     ['voice_session_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
     ['voice_session_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
-    const plan = await runScan(
-      database(),
-      (sql) => sql`explain ${scanEach(sql, [filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
-    );
+    const plan = await runScan(database(), sql`explain ${scanEach([filter], '-startedAt', undefined, 51, MAX_SCANNED)}`);
     expect(textOf(plan)).toEqual(using(index));
   });
 });
@@ -92,10 +90,7 @@ describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '
     ['voice_call_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
     ['voice_call_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
-    const plan = await runScan(
-      database(),
-      (sql) => sql`explain ${scanCalls(sql, [filter], undefined, 51, MAX_SCANNED)}`,
-    );
+    const plan = await runScan(database(), sql`explain ${scanCalls([filter], undefined, 51, MAX_SCANNED)}`);
     expect(textOf(plan)).toEqual(using(index));
   });
 });

@@ -1,4 +1,5 @@
-import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
+import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import type { BudgetUse, CallsOf, ConnectedTime } from './contract.ts';
@@ -6,8 +7,6 @@ import type { BudgetUse, CallsOf, ConnectedTime } from './contract.ts';
 const MAX_AT_ONCE = 500;
 /** Spans that cover only the last hours are no longer than this. */
 const SHORT_MS = 2 * HOUR_MS;
-
-type Fragment = ReturnType<TransactionSql>;
 
 interface ConnectedQuery {
   readonly of: CallsOf;
@@ -43,7 +42,7 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
 }
 
 /** How long the call of a row was connected between two instants. Calls whose closing no version noted have only `closed_at_ms`. */
-export function connectedMs(sql: AnySql, fromMs: Fragment, untilMs: Fragment): Fragment {
+export function connectedMs(fromMs: Fragment, untilMs: Fragment): Fragment {
   return sql`
     greatest(0, least(coalesce(closing_at_ms, closed_at_ms), provider_ends_at_ms, ${untilMs}) - greatest(opened_at_ms, ${fromMs}))`;
 }
@@ -61,15 +60,15 @@ function sumConnected(sql: AnySql, way: Way, asked: readonly ConnectedQuery[]) {
       "sessionId" text, subject text, "tenantId" text, "keyId" text, "agentId" text, "fromMs" bigint, "untilMs" bigint)
     cross join lateral (select "fromMs" as from_ms, "untilMs" as until_ms) as asked
     cross join lateral (
-      select coalesce(sum(${connectedMs(sql, sql`asked.from_ms`, sql`asked.until_ms`)}), 0)::bigint as ms,
+      select coalesce(sum(${connectedMs(sql`asked.from_ms`, sql`asked.until_ms`)}), 0)::bigint as ms,
         count(*) filter (where coalesce(closing_at_ms, closed_at_ms) is null and coalesce(provider_ends_at_ms > asked.until_ms, true))::integer as calls
       from voice_call as call
       where opened_at_ms < asked.until_ms and (closed_at_ms > asked.from_ms or (closed_at_ms is null and state <> 'closed'))
-        and ${isAsked(sql, way)}
+        and ${isAsked(way)}
     ) as used order by n`;
 }
 
-function isAsked(sql: AnySql, way: Way): Fragment {
+function isAsked(way: Way): Fragment {
   if (way === 'session') return sql`call.session_id = given."sessionId"`;
   if (way === 'subject') return sql`call.subject = given.subject`;
   if (way === 'installation') return sql`true`;

@@ -1,4 +1,5 @@
-import type { Database, Sql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { CallTicket, CallTickets } from './contract.ts';
 
@@ -10,33 +11,26 @@ interface Row {
 
 /** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */
 export function createPostgresCallTickets(database: Database): CallTickets {
+  const { first, execute } = statementsOf(database);
   return {
     insert: grouped(async (tickets: readonly CallTicket[]) => {
-      await database.run((sql) => insertAll(sql, tickets));
+      const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
+      await execute`
+        insert into call_ticket (hash, session_id, until_ms)
+        select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
       return tickets.map(() => {});
     }, MAX_INSERTS),
 
     async find(hash, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
-          select session_id as "sessionId" from call_ticket where hash = ${hash} and until_ms > ${atMs}`,
-      );
+      const row = await first<Row>`
+        select session_id as "sessionId" from call_ticket where hash = ${hash} and until_ms > ${atMs}`;
       return row?.sessionId;
     },
 
     async spend(hash, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
-          delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id as "sessionId"`,
-      );
+      const row = await first<Row>`
+        delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id as "sessionId"`;
       return row?.sessionId;
     },
   };
-}
-
-function insertAll(sql: Sql, tickets: readonly CallTicket[]) {
-  const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
-  return sql`
-    insert into call_ticket (hash, session_id, until_ms)
-    select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
 }

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { Counters, CounterTake, TakenCount } from './contract.ts';
 
@@ -21,6 +22,7 @@ interface Batch {
 
 /** Fixed-window counters in PostgreSQL: takes that arrive together are counted together. */
 export function createPostgresCounters(database: Database): Counters {
+  const { first, execute } = statementsOf(database);
   const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)), MAX_TAKES);
   return {
     take(key, limit, windowMs, atMs) {
@@ -29,20 +31,17 @@ export function createPostgresCounters(database: Database): Counters {
     },
 
     async giveBack(counts) {
-      if (counts.length === 0) return;
-      await database.run((sql) => giveAllBack(sql, counts));
+      if (counts.length > 0) await execute`${giveAllBack(counts)}`;
     },
 
     async read(key, windowMs, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<{ count: number }[]>`
-          select count from counter where key = ${key} and window_start_ms = ${atMs - (atMs % windowMs)}`,
-      );
+      const row = await first<{ count: number }>`
+        select count from counter where key = ${key} and window_start_ms = ${atMs - (atMs % windowMs)}`;
       return row?.count ?? 0;
     },
 
     async clear(key) {
-      await database.run((sql) => sql`delete from counter where key = ${key}`);
+      await execute`delete from counter where key = ${key}`;
     },
   };
 }
@@ -65,7 +64,7 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
 }
 
 /** Locks rows in the same order as takes do, to avoid deadlocks. */
-function giveAllBack(sql: Sql, counts: readonly TakenCount[]) {
+function giveAllBack(counts: readonly TakenCount[]): Fragment {
   return sql`
     update counter set count = greatest(0, counter.count - locked.taken) from (
       select kept.key, kept.window_start_ms, given.taken

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PATIENT, type Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { thisNode } from '../../node/identity.ts';
 import type { Installation } from './contract.ts';
 
@@ -14,24 +15,18 @@ export function createPostgresInstallation(database: Database): Installation {
     async secret(name) {
       const proposal = randomBytes(SECRET_BYTES);
       // The update changes nothing: it makes the statement return the first row, whoever wrote it, even if it was committed just now.
-      const [row] = await database.run(
-        (sql) => sql<{ value: Buffer }[]>`
-          insert into installation_secret as kept (name, value) values (${name}, ${proposal})
-          on conflict (name) do update set value = kept.value
-          returning value`,
-        PATIENT,
-      );
+      const row = await statementsOf(database, PATIENT).first<{ value: Buffer }>`
+        insert into installation_secret as kept (name, value) values (${name}, ${proposal})
+        on conflict (name) do update set value = kept.value
+        returning value`;
       if (row === undefined) throw new Error(`no installation secret ${name} came back`);
       return row.value;
     },
 
     async tryWrite() {
-      await database.run(
-        (sql) => sql`
-          insert into write_probe (shard, at) values (${thisNode.shard}, now())
-          on conflict (shard) do update set at = excluded.at`,
-        TRIAL_PATIENCE,
-      );
+      await statementsOf(database, TRIAL_PATIENCE).execute`
+        insert into write_probe (shard, at) values (${thisNode.shard}, now())
+        on conflict (shard) do update set at = excluded.at`;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { AnySql, Database, TransactionSql } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';
 
@@ -29,7 +30,7 @@ export function createPostgresKeySlots(database: Database): KeySlots {
     confirm: ({ tenantId, keyId }, sessionId, limits) => confirm({ tenantId, keyId, sessionId, limits }),
 
     async free(sessionId) {
-      await database.run((sql) => sql`delete from key_slot where session_id = ${sessionId}`);
+      await statementsOf(database).execute`delete from key_slot where session_id = ${sessionId}`;
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { AnySql, TransactionSql } from '../../database/database.ts';
+import type { TransactionSql } from '../../database/database.ts';
+import { sql, type Statements } from '../../database/statements.ts';
 import { advance, viewOf, type Advance, type KeptEntry, type Meter } from './call-meter.ts';
 import {
   NOTHING_USED,
@@ -113,8 +114,8 @@ function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): CountedU
   return last.toReversed();
 }
 
-export async function readMeters(sql: AnySql, callIds: readonly string[]): Promise<CallMeter[]> {
-  const rows = await sql<MeterRow[]>`select ${columns(sql)} from call_meter where call_id = any(${callIds}::text[])`;
+export async function readMeters({ query }: Statements, callIds: readonly string[]): Promise<CallMeter[]> {
+  const rows = await query<MeterRow>`select ${columns} from call_meter where call_id = any(${callIds}::text[])`;
   return rows.map((row) => viewOf(meterOf(row)));
 }
 
@@ -134,16 +135,14 @@ async function lockMeters(sql: TransactionSql, usages: readonly CallUsage[]): Pr
 
 async function lockKnownMeters(sql: TransactionSql, callIds: readonly string[]): Promise<Map<string, Meter>> {
   const rows = await sql<MeterRow[]>`
-    select ${columns(sql)} from call_meter where call_id = any(${[...callIds]}::text[]) order by call_id for update`;
+    select ${columns} from call_meter where call_id = any(${[...callIds]}::text[]) order by call_id for update`;
   return new Map(rows.map((row) => [row.callId, meterOf(row)]));
 }
 
-function columns(sql: AnySql) {
-  return sql`call_id as "callId", basis, text_in as "textIn", text_cached as "textCached", text_out as "textOut",
-    audio_in as "audioIn", audio_cached as "audioCached", audio_out as "audioOut", image_in as "imageIn",
-    image_cached as "imageCached", pico_measured as measured, pico_estimated as estimated, pico_reported as reported,
-    micro_dollars as "microDollars", total_ms as "totalMs", gap_ms as "gapMs"`;
-}
+const columns = sql`call_id as "callId", basis, text_in as "textIn", text_cached as "textCached", text_out as "textOut",
+  audio_in as "audioIn", audio_cached as "audioCached", audio_out as "audioOut", image_in as "imageIn",
+  image_cached as "imageCached", pico_measured as measured, pico_estimated as estimated, pico_reported as reported,
+  micro_dollars as "microDollars", total_ms as "totalMs", gap_ms as "gapMs"`;
 
 function meterOf(row: MeterRow): Meter {
   const { callId, basis, microDollars, totalMs, gapMs, measured, estimated, reported, ...tokens } = row;
@@ -226,7 +225,7 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         key text, "tokensAfter" bigint, "microDollarsAfter" bigint, "keyTokensAfter" bigint, "keyMicroDollarsAfter" bigint,
         "tenantTokensAfter" bigint, "tenantMicroDollarsAfter" bigint,
         "callId" text, basis text, model text, "priceVersion" text, "isEstimated" boolean, "picoDollars" numeric, classes bigint[])
-      ${withSession(sql, sql`given."sessionId"`)}
+      ${withSession(sql`given."sessionId"`)}
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
         tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, tenant_tokens_after,
@@ -236,13 +235,11 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", classes, key_id, agent_id
       from counted order by n
     ), ${rolledUp(
-      sql,
       sql`
         select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
         from counted`,
-    )}, ${lowered(sql, sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
+    )}, ${lowered(sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
     ${toldUsage(
-      sql,
       sql`
         'callRef', fact."callId", 'model', fact.model, 'basis', fact.basis, 'isEstimated', fact."isEstimated",
         'priceVersion', fact."priceVersion"`,

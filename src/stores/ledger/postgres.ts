@@ -1,4 +1,5 @@
-import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { AnySql, Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
@@ -33,7 +34,8 @@ interface KeptReport extends Totals {
 
 /** The usage ledger in PostgreSQL: reports that arrive together are committed together, and reads are grouped too. */
 export function createPostgresLedger(database: Database): Ledger {
-  const totals = grouped((asked: readonly Account[]) => database.run((sql) => readTotals(sql, asked)), MAX_ENTRIES);
+  const statements = statementsOf(database);
+  const totals = grouped((asked: readonly Account[]) => statements.query<UsageTotals>`${totalsOf(asked)}`, MAX_ENTRIES);
   return {
     record: grouped(
       (entries: readonly UsageEntry[]) =>
@@ -48,7 +50,7 @@ export function createPostgresLedger(database: Database): Ledger {
       MAX_CALL_ENTRIES,
     ),
 
-    metersOf: (callIds) => database.run((sql) => readMeters(sql, callIds)),
+    metersOf: (callIds) => readMeters(statements, callIds),
   };
 }
 
@@ -155,7 +157,7 @@ function count(sql: AnySql, entries: string) {
       from fresh join totals on totals.subject = fresh.subject and totals.day = fresh.day
       left join totals as of_key on of_key.subject = fresh."keyAccount" and of_key.day = fresh.day
       left join totals as of_tenant on of_tenant.subject = fresh."tenantAccount" and of_tenant.day = fresh.day
-      ${withSession(sql, sql`fresh."sessionId"`)}
+      ${withSession(sql`fresh."sessionId"`)}
       window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following),
         later_of_key as (partition by fresh."keyAccount", fresh.day order by n
           rows between 1 following and unbounded following),
@@ -169,12 +171,10 @@ function count(sql: AnySql, entries: string) {
         key_tokens_after, key_micro_dollars_after, tenant_tokens_after, tenant_micro_dollars_after, key_id, agent_id
       from counted order by n
     ), ${rolledUp(
-      sql,
       sql`
         select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
         from counted`,
     )}, ${toldUsage(
-      sql,
       sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`,
     )}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
@@ -195,8 +195,8 @@ function recall(sql: AnySql, entries: string) {
       and usage_entry.call_id is null`;
 }
 
-function readTotals(sql: Sql, asked: readonly Account[]) {
-  return sql<UsageTotals[]>`
+function totalsOf(asked: readonly Account[]): Fragment {
+  return sql`
     select coalesce(tokens, 0) as tokens, coalesce(micro_dollars, 0) as "microDollars"
     from unnest(${asked.map(({ subject }) => subject)}::text[], ${asked.map(({ day }) => day)}::text[])
       with ordinality as asked (subject, day, n)

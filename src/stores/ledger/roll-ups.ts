@@ -1,10 +1,8 @@
-import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import { thisNode } from '../../node/identity.ts';
 
-type Fragment = ReturnType<TransactionSql>;
-
 /** Joins the key and agent of a session to the rows that name it; null if there is none. An index finds each session. */
-export function withSession(sql: AnySql, sessionId: Fragment): Fragment {
+export function withSession(sessionId: Fragment): Fragment {
   return sql`
     left join lateral (
       select key_id, agent_id from voice_session where id = ${sessionId} offset 0
@@ -16,7 +14,7 @@ export function withSession(sql: AnySql, sessionId: Fragment): Fragment {
  * hours, each in a fixed order: days wait for whatever `entries` reads, which must be all totals, and hours wait for the days.
  * @param entries rows (day, at_ms, subject, tenant_id, key_id, agent_id, tokens, micro_dollars)
  */
-export function rolledUp(sql: AnySql, entries: Fragment): Fragment {
+export function rolledUp(entries: Fragment): Fragment {
   return sql`
     used as materialized (
       select day, at_ms - at_ms % 3600000 as hour_ms, subject collate "C" as subject,

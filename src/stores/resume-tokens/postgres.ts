@@ -1,4 +1,5 @@
-import type { Database, Sql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { ResumeToken, ResumeTokens } from './contract.ts';
 
@@ -13,56 +14,46 @@ interface Row {
  * statement.
  */
 export function createPostgresResumeTokens(database: Database): ResumeTokens {
+  const { query, first, execute } = statementsOf(database);
   return {
     replace: grouped(async (tokens: readonly ResumeToken[]) => {
       // If two are for one session the later one is kept, as if they had come one after the other.
-      const newest = new Map(tokens.map((token) => [token.sessionId, token]));
-      const rows = await database.run((sql) => replaceAll(sql, [...newest.values()]));
+      const newest = [...new Map(tokens.map((token) => [token.sessionId, token])).values()];
+      const [hashes, sessionIds] = [newest.map(({ hash }) => hash), newest.map(({ sessionId }) => sessionId)];
+      const rows = await query<Row>`
+        insert into resume_token as kept (session_id, hash, until_ms)
+        select given.session_id, given.hash, given.until_ms
+        from unnest(${sessionIds}::text[], ${hashes}::text[], ${newest.map(({ untilMs }) => untilMs)}::bigint[])
+          as given (session_id, hash, until_ms)
+        join session_setup as setup on setup.session_id = given.session_id and setup.call_mode = 'brokered'
+        order by given.session_id
+        on conflict (session_id) do update set hash = excluded.hash, until_ms = excluded.until_ms
+        returning kept.session_id as "sessionId"`;
       const kept = new Set(rows.map(({ sessionId }) => sessionId));
       return tokens.map(({ sessionId }) => kept.has(sessionId));
     }, MAX_INSERTS),
 
     async find(hash, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
-          select session_id as "sessionId" from resume_token where hash = ${hash} and until_ms > ${atMs}`,
-      );
+      const row = await first<Row>`
+        select session_id as "sessionId" from resume_token where hash = ${hash} and until_ms > ${atMs}`;
       return row?.sessionId;
     },
 
     async spend(hash, ticket, atMs) {
-      const { count } = await database.run(
-        (sql) => sql`
-          with spent as (
-            delete from resume_token
-            where hash = ${hash} and session_id = ${ticket.sessionId} and until_ms > ${atMs} returning session_id
-          )
-          insert into call_ticket (hash, session_id, until_ms)
-          select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`,
-      );
-      return count > 0;
+      return (await execute`
+        with spent as (
+          delete from resume_token
+          where hash = ${hash} and session_id = ${ticket.sessionId} and until_ms > ${atMs} returning session_id
+        )
+        insert into call_ticket (hash, session_id, until_ms)
+        select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`) > 0;
     },
 
     async giveBack({ hash, sessionId, untilMs }, ticketHash) {
-      await database.run(
-        (sql) => sql`
-          with gone as (delete from call_ticket where hash = ${ticketHash})
-          insert into resume_token (session_id, hash, until_ms) values (${sessionId}, ${hash}, ${untilMs})
-          on conflict do nothing`,
-      );
+      await execute`
+        with gone as (delete from call_ticket where hash = ${ticketHash})
+        insert into resume_token (session_id, hash, until_ms) values (${sessionId}, ${hash}, ${untilMs})
+        on conflict do nothing`;
     },
   };
-}
-
-function replaceAll(sql: Sql, tokens: readonly ResumeToken[]) {
-  const [hashes, sessionIds] = [tokens.map(({ hash }) => hash), tokens.map(({ sessionId }) => sessionId)];
-  return sql<Row[]>`
-    insert into resume_token as kept (session_id, hash, until_ms)
-    select given.session_id, given.hash, given.until_ms
-    from unnest(${sessionIds}::text[], ${hashes}::text[], ${tokens.map(({ untilMs }) => untilMs)}::bigint[])
-      as given (session_id, hash, until_ms)
-    join session_setup as setup on setup.session_id = given.session_id and setup.call_mode = 'brokered'
-    order by given.session_id
-    on conflict (session_id) do update set hash = excluded.hash, until_ms = excluded.until_ms
-    returning kept.session_id as "sessionId"`;
 }

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
 import { toldKeys } from '../webhooks/key-facts.ts';
 import { mergeWebhooks } from '../webhooks/merged.ts';
@@ -29,44 +30,40 @@ function toKey({ bots, ...key }: KeyRow): WidgetKey {
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
+  const { query, first, execute } = statementsOf(database);
+
   /** Reads what the key was before under a lock, so that of two simultaneous changes the second sees the first. */
   async function change(
     tenantId: string,
     keyId: string,
-    partsOf: (sql: AnySql) => { readonly set: postgres.Fragment; readonly told?: postgres.Fragment },
+    set: Fragment,
+    told?: Fragment,
   ): Promise<WidgetKey | undefined> {
-    const [key] = await database.run((sql) => {
-      const { set, told } = partsOf(sql);
-      return sql<KeyRow[]>`
-        with was as materialized (
-          select paused_at_ms, revoked_at_ms from widget_key where tenant_id = ${tenantId} and id = ${keyId} for update
-        ), saved as (
-          update widget_key as kept set ${set} from was where kept.tenant_id = ${tenantId} and kept.id = ${keyId}
-          returning kept.*, was.paused_at_ms as was_paused_at_ms, was.revoked_at_ms as was_revoked_at_ms
-        )${told === undefined ? sql`` : sql`, ${told}`}
-        select ${columns(sql)} from saved`;
-    });
+    const key = await first<KeyRow>`
+      with was as materialized (
+        select paused_at_ms, revoked_at_ms from widget_key where tenant_id = ${tenantId} and id = ${keyId} for update
+      ), saved as (
+        update widget_key as kept set ${set} from was where kept.tenant_id = ${tenantId} and kept.id = ${keyId}
+        returning kept.*, was.paused_at_ms as was_paused_at_ms, was.revoked_at_ms as was_revoked_at_ms
+      )${told === undefined ? sql`` : sql`, ${told}`}
+      select ${columns} from saved`;
     return key && toKey(key);
   }
 
   /** A page of all keys by tenant and id; changes made meanwhile are seen by the next read of all. */
   const keysAfter = async (last: WidgetKey | undefined): Promise<readonly WidgetKey[]> => {
-    const rows = await database.run(
-      (sql) => sql<KeyRow[]>`
-        select ${columns(sql)} from widget_key
-        where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`,
-    );
+    const rows = await query<KeyRow>`
+      select ${columns} from widget_key
+      where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`;
     return rows.map(toKey);
   };
 
   return {
     async all() {
       const [rows, first] = await Promise.all([
-        database.run(
-          (sql) => sql<TenantRow[]>`
-            select id, name, agents, admins, admins_may as "adminsMay", ceilings as totals, max_keys as "maxKeys"
-            from tenant order by id`,
-        ),
+        query<TenantRow>`
+          select id, name, agents, admins, admins_may as "adminsMay", ceilings as totals, max_keys as "maxKeys"
+          from tenant order by id`,
         keysAfter(undefined),
       ]);
       const keys = new Map<string, WidgetKey[]>(rows.map(({ id }) => [id, []]));
@@ -101,59 +98,52 @@ export function createPostgresTenants(database: Database): Tenants {
       return naming(keys, () =>
         database.transaction(async (sql) => {
           await refuseTooMany(sql, keys);
-          const made = await insertKeys(sql, keys, said);
+          const made = await sql`${insertKeys(keys, said)}`;
           return made.length === keys.length;
         }),
       );
     },
 
     revoke: (tenantId, keyId, { atMs, ...by }) =>
-      change(tenantId, keyId, (sql) => ({
-        set: sql`revoked_at_ms = coalesce(kept.revoked_at_ms, ${atMs})`,
-        told: toldKeys(sql, 'key.revoked', { ...by, atMs: sql`revoked_at_ms` }, sql`was_revoked_at_ms is null`),
-      })),
+      change(
+        tenantId,
+        keyId,
+        sql`revoked_at_ms = coalesce(kept.revoked_at_ms, ${atMs})`,
+        toldKeys('key.revoked', { ...by, atMs: sql`revoked_at_ms` }, sql`was_revoked_at_ms is null`),
+      ),
 
     pause: (tenantId, keyId, { atMs, ...by }) =>
-      change(tenantId, keyId, (sql) => ({
-        set: sql`
+      change(
+        tenantId,
+        keyId,
+        sql`
           paused_at_ms = case when kept.revoked_at_ms is null then coalesce(kept.paused_at_ms, ${atMs}::bigint) else kept.paused_at_ms end`,
-        told: toldKeys(
-          sql,
+        toldKeys(
           'key.paused',
           { ...by, atMs: sql`paused_at_ms` },
           sql`was_paused_at_ms is null and paused_at_ms is not null`,
         ),
-      })),
+      ),
 
-    resume: (tenantId, keyId) => change(tenantId, keyId, (sql) => ({ set: sql`paused_at_ms = null` })),
+    resume: (tenantId, keyId) => change(tenantId, keyId, sql`paused_at_ms = null`),
 
-    async stops() {
-      const rows = await database.run(
-        (sql) => sql<Stop[]>`select ${stopOf(sql)} from emergency_stop order by tenant_id`,
-      );
-      return [...rows];
-    },
+    stops: () => query<Stop>`select ${stopOf} from emergency_stop order by tenant_id`,
 
     async addStop({ tenantId, atMs, actor, role, reason }) {
-      const [kept] = await database.run(
-        (sql) => sql<Stop[]>`
-          insert into emergency_stop as kept (tenant_id, stopped_at_ms, actor, role, reason)
-          values (${tenantId ?? INSTALLATION}, ${atMs}, ${actor}, ${role}, ${reason})
-          on conflict (tenant_id) do update set
-            stopped_at_ms = case when ${isRaised(sql)} then excluded.stopped_at_ms else kept.stopped_at_ms end,
-            actor = case when ${isRaised(sql)} then excluded.actor else kept.actor end,
-            role = case when ${isRaised(sql)} then excluded.role else kept.role end,
-            reason = case when ${isRaised(sql)} then excluded.reason else kept.reason end
-          returning ${stopOf(sql)}`,
-      );
+      const kept = await first<Stop>`
+        insert into emergency_stop as kept (tenant_id, stopped_at_ms, actor, role, reason)
+        values (${tenantId ?? INSTALLATION}, ${atMs}, ${actor}, ${role}, ${reason})
+        on conflict (tenant_id) do update set
+          stopped_at_ms = case when ${isRaised} then excluded.stopped_at_ms else kept.stopped_at_ms end,
+          actor = case when ${isRaised} then excluded.actor else kept.actor end,
+          role = case when ${isRaised} then excluded.role else kept.role end,
+          reason = case when ${isRaised} then excluded.reason else kept.reason end
+        returning ${stopOf}`;
       return kept as Stop;
     },
 
     async liftStop(tenantId) {
-      const { count } = await database.run(
-        (sql) => sql`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`,
-      );
-      return count > 0;
+      return (await execute`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`) > 0;
     },
   };
 }
@@ -198,7 +188,7 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
       returning key, id, tenant_id, origin, label, revoked_at_ms
     ), saved as (
       select merged.* from merged join was on was.key = merged.key
-    ), ${toldKeys(sql, 'key.revoked', { by: 'file', reason: null, atMs: sql`revoked_at_ms` }, sql`true`)}
+    ), ${toldKeys('key.revoked', { by: 'file', reason: null, atMs: sql`revoked_at_ms` }, sql`true`)}
     select given.key from given join widget_key as kept on kept.key = given.key
     where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
   if (taken !== undefined)
@@ -206,19 +196,13 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
 }
 
 /** Whether a stop replaces one that an admin of the tenant could lift. */
-function isRaised(sql: AnySql) {
-  return sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_admin'`;
-}
+const isRaised = sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_admin'`;
 
-function stopOf(sql: AnySql) {
-  return sql`nullif(tenant_id, ${INSTALLATION}) as "tenantId", stopped_at_ms as "atMs", actor, role, reason`;
-}
+const stopOf = sql`nullif(tenant_id, ${INSTALLATION}) as "tenantId", stopped_at_ms as "atMs", actor, role, reason`;
 
-function columns(sql: AnySql) {
-  return sql`
-    id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", call_mode as call,
-    data_channel as "dataChannel", limits, totals, bots, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
-}
+const columns = sql`
+  id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", call_mode as call,
+  data_channel as "dataChannel", limits, totals, bots, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
 
 /**
  * Issues of keys for one tenant take turns, so that two at once cannot together exceed the limit. The table is locked before the tenant, as a merge
@@ -236,7 +220,7 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
     throw new TooManyKeys(`the tenant ${tenantId} has ${count} keys, and may have ${tenant.maxKeys}`);
 }
 
-function insertKeys(sql: AnySql, keys: readonly WidgetKey[], { atMs, ...by }: KeyChange) {
+function insertKeys(keys: readonly WidgetKey[], { atMs, ...by }: KeyChange): Fragment {
   return sql`
     with saved as (
       insert into widget_key
@@ -247,7 +231,7 @@ function insertKeys(sql: AnySql, keys: readonly WidgetKey[], { atMs, ...by }: Ke
         "revokedAtMs" bigint)
       join tenant on tenant.id = given."tenantId"
       returning id, tenant_id, origin, label
-    ), ${toldKeys(sql, 'key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
+    ), ${toldKeys('key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
     select id from saved`;
 }
 

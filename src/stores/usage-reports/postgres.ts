@@ -1,4 +1,5 @@
-import type { Database, Sql, AnySql, TransactionSql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import {
@@ -25,12 +26,13 @@ interface Named extends UsageTotals {
 
 /** Usage reports from the rolled-up sums, and from the entries of sessions. */
 export function createPostgresUsageReports(database: Database): UsageReports {
+  const { query, first } = statementsOf(database);
   return {
     async read(asked) {
       const after = asked.cursor === undefined ? null : readCursor(asked.cursor);
       if (after === undefined) return 'bad_cursor';
       // One row more than asked for tells whether there is a next page.
-      const [answer] = await database.run((sql) => report(sql, asked, after));
+      const answer = await first<Answer>`${report(asked, after)}`;
       if (answer === undefined) throw new Error('a sum has one row');
       const { scanned, series, total, unattributed } = answer;
       if (scanned > MAX_SCANNED) return 'too_broad';
@@ -41,87 +43,74 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     },
 
     async since(by, sinceMs, tenants) {
-      const rows = await database.run((sql) => sumSince(sql, by, sinceMs, tenants));
+      const rows = await query<Named & { readonly scanned: number }>`${sumSince(by, sinceMs, tenants)}`;
       return rows.some(({ scanned }) => scanned > MAX_SCANNED) ? undefined : byId(rows);
     },
 
     async ofDay(day, tenants, after, limit) {
-      return database.run((sql) => {
-        const isAfter =
-          after === undefined
-            ? sql`true`
-            : sql`(subject, tenant_id, key_id, agent_id) > (${after.subject}, ${after.tenantId}, ${after.keyId}, ${after.agentId})`;
-        return sql<(UsageDayKey & UsageTotals)[]>`
-          select subject, tenant_id as "tenantId", key_id as "keyId", agent_id as "agentId", tokens, micro_dollars as "microDollars"
-          from usage_day where day = ${day} and ${meant(sql, tenants)} and ${isAfter}
-          order by subject, tenant_id, key_id, agent_id limit ${limit}`;
-      });
+      const isAfter =
+        after === undefined
+          ? sql`true`
+          : sql`(subject, tenant_id, key_id, agent_id) > (${after.subject}, ${after.tenantId}, ${after.keyId}, ${after.agentId})`;
+      return query<UsageDayKey & UsageTotals>`
+        select subject, tenant_id as "tenantId", key_id as "keyId", agent_id as "agentId", tokens, micro_dollars as "microDollars"
+        from usage_day where day = ${day} and ${meant(tenants)} and ${isAfter}
+        order by subject, tenant_id, key_id, agent_id limit ${limit}`;
     },
 
     async entries(tenantId, fromMs, toMs, after, limit) {
       const { atMs, ordinal } = after ?? { atMs: fromMs, ordinal: -1 };
-      const read = await database.run(
-        (sql) => sql<(CountedUsage & { readonly place: number; readonly isMeant: boolean })[]>`
-          select * from (
-            select ordinal, at_ms as "atMs", subject, key_id as "keyId", agent_id as "agentId", session_id as "sessionId", tokens,
-              micro_dollars as "microDollars", (row_number() over (order by at_ms, ordinal))::integer as place,
-              coalesce(tenant_id = ${tenantId}, false) as "isMeant"
-            from (
-              select * from usage_entry where at_ms >= ${atMs} and at_ms < ${toMs} and (at_ms, ordinal) > (${atMs}, ${ordinal})
-              order by at_ms, ordinal limit ${limit}
-            ) as page
-          ) as entry where "isMeant" or place = ${limit} order by place`,
-      );
+      const read = await query<CountedUsage & { readonly place: number; readonly isMeant: boolean }>`
+        select * from (
+          select ordinal, at_ms as "atMs", subject, key_id as "keyId", agent_id as "agentId", session_id as "sessionId", tokens,
+            micro_dollars as "microDollars", (row_number() over (order by at_ms, ordinal))::integer as place,
+            coalesce(tenant_id = ${tenantId}, false) as "isMeant"
+          from (
+            select * from usage_entry where at_ms >= ${atMs} and at_ms < ${toMs} and (at_ms, ordinal) > (${atMs}, ${ordinal})
+            order by at_ms, ordinal limit ${limit}
+          ) as page
+        ) as entry where "isMeant" or place = ${limit} order by place`;
       const last = read.at(-1);
       return { rows: read.filter(({ isMeant }) => isMeant), next: last?.place === limit ? last : undefined };
     },
 
     async ofSessions(ids) {
       if (ids.length === 0) return new Map();
-      const rows = await database.run(
-        (sql) => sql<Named[]>`
-          select session_id as id, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as "microDollars"
-          from usage_entry where session_id = any(${[...ids]}::text[]) group by session_id`,
-      );
+      const rows = await query<Named>`
+        select session_id as id, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as "microDollars"
+        from usage_entry where session_id = any(${[...ids]}::text[]) group by session_id`;
       return byId(rows);
     },
 
     async entriesOf(sessionId, after, limit) {
       // Materialized: otherwise the planner would look for them among the entries of all sessions, in the order of time.
-      const rows = await database.run(
-        (sql) => sql<SessionUsage[]>`
-          with own as materialized (
-            select * from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)
-              ${after === undefined ? sql`` : sql`and (at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
-          )
-          select at_ms as "atMs", ordinal, tokens, micro_dollars as "microDollars", call_id as "callId", basis, model,
-            coalesce(estimated, false) as "isEstimated"
-          from own order by at_ms desc, ordinal desc limit ${limit}`,
-      );
-      return [...rows];
+      return query<SessionUsage>`
+        with own as materialized (
+          select * from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)
+            ${after === undefined ? sql`` : sql`and (at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
+        )
+        select at_ms as "atMs", ordinal, tokens, micro_dollars as "microDollars", call_id as "callId", basis, model,
+          coalesce(estimated, false) as "isEstimated"
+        from own order by at_ms desc, ordinal desc limit ${limit}`;
     },
 
     async countEntries(sessionId) {
-      const [row] = await database.run(
-        (sql) => sql<{ count: number }[]>`
-          select count(*)::int8 as count from (
-            select from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0) limit ${MAX_SCANNED}
-          ) as counted`,
-      );
+      const row = await first<{ count: number }>`
+        select count(*)::int8 as count from (
+          select from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0) limit ${MAX_SCANNED}
+        ) as counted`;
       return row?.count ?? 0;
     },
 
     async callersOf(subjects) {
       if (subjects.length === 0) return new Map();
       // Ids begin with their subject; the semicolon is the character after the colon.
-      const rows = await database.run(
-        (sql) => sql<{ subject: string; caller: 'widget' | 'console' }[]>`
-          select subject, session.caller from unnest(${[...subjects]}::text[]) as asked (subject)
-          cross join lateral (
-            select caller from voice_session
-            where id > 's:' || asked.subject || ':' and id < 's:' || asked.subject || ';' limit 1
-          ) as session`,
-      );
+      const rows = await query<{ subject: string; caller: 'widget' | 'console' }>`
+        select subject, session.caller from unnest(${[...subjects]}::text[]) as asked (subject)
+        cross join lateral (
+          select caller from voice_session
+          where id > 's:' || asked.subject || ':' and id < 's:' || asked.subject || ';' limit 1
+        ) as session`;
       return new Map(rows.map(({ subject, caller }) => [subject, caller]));
     },
   };
@@ -132,15 +121,15 @@ function byId(rows: readonly Named[]): Map<string, UsageTotals> {
 }
 
 /** Page, series and sums come from one statement, so that they agree. */
-function report(sql: Sql, asked: UsageAsked, after: Pick<UsageRow, 'microDollars' | 'tokens' | 'id'> | null) {
+function report(asked: UsageAsked, after: Position | null): Fragment {
   const amounts = sql`
     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;
   const isAfter =
     after === null
       ? sql`true`
       : sql`("microDollars", tokens, id) < (${after.microDollars}::bigint, ${after.tokens}::bigint, ${after.id}::text collate "C")`;
-  return sql<Answer[]>`
-    with scanned as materialized (${scan(sql, asked)}),
+  return sql`
+    with scanned as materialized (${scan(asked)}),
     used as (select * from scanned where meant),
     grouped as (
       select id collate "C" as id,
@@ -157,16 +146,16 @@ function report(sql: Sql, asked: UsageAsked, after: Pick<UsageRow, 'microDollars
       (select row_to_json(sums) from (select ${amounts} from used where id is null) as sums) as unattributed`;
 }
 
-function sumSince(sql: Sql, by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined) {
-  return sql<(Named & { readonly scanned: number })[]>`
-    with scanned as materialized (${scanSince(sql, by, sinceMs, tenants)})
+function sumSince(by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined): Fragment {
+  return sql`
+    with scanned as materialized (${scanSince(by, sinceMs, tenants)})
     select coalesce(id, '') as id, (select count(*) from scanned) as scanned, sum(tokens)::bigint as tokens,
       sum(micro_dollars)::bigint as "microDollars"
     from scanned where meant group by id`;
 }
 
 /** The last row of a page: the next page begins after it. */
-export type Position = Pick<UsageRow, 'microDollars' | 'tokens' | 'id'>;
+type Position = Pick<UsageRow, 'microDollars' | 'tokens' | 'id'>;
 
 /** A cursor; callers hand it back without reading it. */
 function writeCursor({ microDollars, tokens, id }: Position): string {
@@ -190,33 +179,30 @@ function readCursor(cursor: string): Position | undefined {
   return writeCursor(position) === cursor ? position : undefined;
 }
 
-type Fragment = ReturnType<TransactionSql>;
-
 /**
  * The rows that a report reads: (at, id, tenant_id, key_id, tokens, micro_dollars, meant), at most one more than MAX_SCANNED. The id is null if the
  * usage is nobody's; a row that is not `meant` counts as read and towards nothing else.
  */
-function scan(sql: AnySql, asked: UsageAsked): Fragment {
+function scan(asked: UsageAsked): Fragment {
   const { by, span, fromDay, toDay, fromMs, toMs, tenants } = asked;
   if (by === 'session') {
     const at: Fragment = span === 'day' ? sql`day` : sql`at_ms - at_ms % 3600000`;
-    return fromEntries(sql, by, at, sql`at_ms >= ${fromMs} and at_ms < ${toMs}`, tenants);
+    return fromEntries(by, at, sql`at_ms >= ${fromMs} and at_ms < ${toMs}`, tenants);
   }
   return span === 'day' || by === 'subject'
-    ? fromSums(sql, by, 'usage_day', sql`day >= ${fromDay} and day <= ${toDay}`, tenants)
-    : fromSums(sql, by, 'usage_hour', sql`hour_ms >= ${fromMs} and hour_ms < ${toMs}`, tenants);
+    ? fromSums(by, 'usage_day', sql`day >= ${fromDay} and day <= ${toDay}`, tenants)
+    : fromSums(by, 'usage_hour', sql`hour_ms >= ${fromMs} and hour_ms < ${toMs}`, tenants);
 }
 
 /** The same rows for usage from an instant on; read from entries if hours do not tell whose usage it was. */
-function scanSince(sql: AnySql, by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined): Fragment {
+function scanSince(by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined): Fragment {
   return by === 'subject' || by === 'session'
-    ? fromEntries(sql, by, sql`at_ms`, sql`at_ms >= ${sinceMs}`, tenants)
-    : fromSums(sql, by, 'usage_hour', sql`hour_ms >= ${sinceMs}`, tenants);
+    ? fromEntries(by, sql`at_ms`, sql`at_ms >= ${sinceMs}`, tenants)
+    : fromSums(by, 'usage_hour', sql`hour_ms >= ${sinceMs}`, tenants);
 }
 
 /** An index finds the sums of tenants. */
 function fromSums(
-  sql: AnySql,
   by: UsageBy,
   table: 'usage_day' | 'usage_hour',
   within: Fragment,
@@ -224,30 +210,29 @@ function fromSums(
 ): Fragment {
   const at: Fragment = table === 'usage_day' ? sql`day` : sql`hour_ms`;
   return sql`
-    select ${at} as at, ${idOf(sql, by)} as id, tenant_id, key_id, tokens, micro_dollars, true as meant
-    from ${sql(table)} where ${within} and ${meant(sql, tenants)} limit ${MAX_SCANNED + 1}`;
+    select ${at} as at, ${idOf(by)} as id, tenant_id, key_id, tokens, micro_dollars, true as meant
+    from ${sql(table)} where ${within} and ${meant(tenants)} limit ${MAX_SCANNED + 1}`;
 }
 
 /** Entries are found by time alone, so those of other tenants are read as well, and count towards the limit. */
 function fromEntries(
-  sql: AnySql,
   by: UsageBy,
   at: Fragment,
   within: Fragment,
   tenants: readonly string[] | undefined,
 ): Fragment {
   return sql`
-    select ${at} as at, ${idOf(sql, by)} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
-      micro_dollars, coalesce(${meant(sql, tenants)}, false) as meant
+    select ${at} as at, ${idOf(by)} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
+      micro_dollars, coalesce(${meant(tenants)}, false) as meant
     from (select * from usage_entry where ${within} limit ${MAX_SCANNED + 1}) as entry`;
 }
 
-function meant(sql: AnySql, tenants: readonly string[] | undefined): Fragment {
+function meant(tenants: readonly string[] | undefined): Fragment {
   return tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
 }
 
 /** Keys and agents are named together with their tenant; ids hold no slash. */
-function idOf(sql: AnySql, by: UsageBy): Fragment {
+function idOf(by: UsageBy): Fragment {
   const ids: Readonly<Record<UsageBy, () => Fragment>> = {
     subject: () => sql`subject`,
     tenant: () => sql`nullif(tenant_id, '')`,

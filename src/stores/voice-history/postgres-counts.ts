@@ -1,6 +1,7 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
-import type { Sql } from '../../database/database.ts';
-import type { HistoryCounts, KeyCount, EndingFilter } from './contract.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf } from '../../database/statements.ts';
+import type { HistoryCounts, EndingFilter } from './contract.ts';
 
 interface Group {
   readonly state: VoiceState;
@@ -12,12 +13,12 @@ interface Group {
 
 /** See `VoiceHistory.counts`. One statement, so that a session that ends meanwhile is counted once. */
 export async function countSessions(
-  sql: Sql,
+  database: Database,
   endedSinceMs: number,
   tenants: readonly string[] | undefined,
 ): Promise<HistoryCounts> {
   const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
-  const groups = await sql<Group[]>`
+  const groups = await statementsOf(database).query<Group>`
     select state, caller, tenant_id as "tenantId", sum(sessions)::bigint as sessions
     from session_tally where ${isMeant} group by state, caller, tenant_id having sum(sessions) <> 0
     union all
@@ -34,16 +35,6 @@ export async function countSessions(
   return { byState, byCaller, byTenant: Object.fromEntries(byTenant) };
 }
 
-/** See `VoiceHistory.countOpenByKey`. */
-export async function countOpenByKey(sql: Sql, tenants: readonly string[] | undefined): Promise<KeyCount[]> {
-  const rows = await sql<KeyCount[]>`
-    select tenant_id as "tenantId", key_id as "keyId", count(*) as sessions from voice_session
-    where ended_at_ms is null and key_id is not null
-      and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
-    group by tenant_id, key_id order by tenant_id, key_id`;
-  return [...rows];
-}
-
 /** At most this many are counted: the embedded engine does one thing at a time. */
 const MAX_ENDING = 10_000;
 
@@ -52,11 +43,11 @@ const MAX_ENDING = 10_000;
  * stale since a time began before it.
  */
 export async function countEnding(
-  sql: Sql,
+  database: Database,
   { engagedSinceMs, staleSinceMs, wordsDueByMs, tenants }: EndingFilter,
 ): Promise<number> {
   const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`;
-  const [row] = await sql<{ ending: number }[]>`
+  const row = await statementsOf(database).first<{ ending: number }>`
     select count(*) as ending from (
       select from (
         select from voice_session

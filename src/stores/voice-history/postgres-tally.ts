@@ -1,18 +1,17 @@
-import type { AnySql, TransactionSql } from '../../database/database.ts';
+import type { TransactionSql } from '../../database/database.ts';
 import { LOCKS } from '../../database/locks.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import { thisNode } from '../../node/identity.ts';
 
 /** The shard of no node: what was counted before there were shards, and what is gathered from shards that nobody writes any more. */
 const COMMON_SHARD = 0;
-
-type Fragment = ReturnType<TransactionSql>;
 
 /**
  * Part of a statement that writes sessions: updates the counts of live ones. The deltas of a statement are summed first, so that a sum of zero writes
  * nothing; counts are locked in a fixed order, after all sessions, to avoid deadlocks.
  * @param deltas rows (tenant_id, caller, state, added)
  */
-export function tallied(sql: AnySql, deltas: Fragment): Fragment {
+export function tallied(deltas: Fragment): Fragment {
   return sql`
     tallied as (
       insert into session_tally as tally (shard, tenant_id, caller, state, sessions)

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/database.ts';
+import type { Statements } from '../../database/statements.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 import { DEFERRED, MAILBOX, type ClaimedMail } from './contract.ts';
 
@@ -8,8 +8,8 @@ type ClaimedRow = Omit<ClaimedMail, 'untilMs' | 'to' | 'isDeferred'> & { readonl
 const AFTER_MAILBOX = 'mailto;';
 
 /** See `Webhooks.claimMails`. Addresses are found one after the other in the index, however much waits for each. */
-export async function claimMails(sql: Sql, atMs: number, untilMs: number, each: number): Promise<ClaimedMail[]> {
-  const rows = await sql<ClaimedRow[]>`
+export async function claimMails({ query }: Statements, atMs: number, untilMs: number, each: number): Promise<ClaimedMail[]> {
+  const rows = await query<ClaimedRow>`
     with recursive loaded (id) as (
       (select endpoint_id from webhook_delivery
       where state = 'waiting' and endpoint_id > ${MAILBOX} and endpoint_id < ${AFTER_MAILBOX} order by endpoint_id limit 1)
