@@ -1,5 +1,8 @@
 import { Unavailable } from '../kernel/errors.ts';
 
+/** How many items one statement serves, unless they are large. */
+const MAX_ITEMS = 500;
+
 interface Waiting<In, Out> {
   readonly item: In;
   readonly resolve: (out: Out) => void;
@@ -17,7 +20,7 @@ interface Waiting<In, Out> {
  */
 export function grouped<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[]>,
-  maxItems: number,
+  maxItems = MAX_ITEMS,
 ): (item: In) => Promise<Out> {
   const waiting: Waiting<In, Out>[] = [];
   /** Halves of groups that contain a fault; they are served before waiting items. */
@@ -53,7 +56,7 @@ export function grouped<In, Out>(
 export function groupedById<Row>(
   find: (ids: readonly string[]) => Promise<readonly Row[]>,
   idOf: (row: Row) => string,
-  maxItems: number,
+  maxItems = MAX_ITEMS,
 ): (id: string) => Promise<Row | undefined> {
   return grouped(async (ids: readonly string[]) => {
     const found = new Map((await find(ids)).map((row) => [idOf(row), row]));

@@ -4,7 +4,6 @@ import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import type { BudgetUse, CallsOf, ConnectedTime } from './contract.ts';
 
-const MAX_AT_ONCE = 500;
 /** Spans that cover only the last hours are no longer than this. */
 const SHORT_MS = 2 * HOUR_MS;
 
@@ -27,9 +26,7 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
         way,
         grouped(
           // In a transaction, where JIT compilation is off: this runs every second.
-          (asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT),
-          MAX_AT_ONCE,
-        ),
+          (asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT)),
       ]),
     );
   // Separate groups, so that a query over a month of calls does not delay those that run every second.

@@ -8,13 +8,11 @@ import { toldGiven } from '../webhooks/told.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 
-const MAX_AT_ONCE = 500;
-
 /** What operators were told about budgets, in PostgreSQL; reads of several budgets at once share a statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {
   const statements = statementsOf(database);
   const { query, first } = statements;
-  const ofBudget = grouped((asked: readonly StatesQuery[]) => readAll(statements, asked), MAX_AT_ONCE);
+  const ofBudget = grouped((asked: readonly StatesQuery[]) => readAll(statements, asked));
   return {
     async load(of) {
       const row = await first<StateRow>`

@@ -6,8 +6,6 @@ import type { UsageTotals } from '../ledger/contract.ts';
 import type { BudgetUse, BudgetUsed, LeastUsed, UsageScope } from './contract.ts';
 import { connectedMs, createPostgresConnected } from './postgres-connected.ts';
 
-const MAX_AT_ONCE = 500;
-
 interface SpanQuery extends UsageScope {
   readonly fromMs: number;
   readonly untilMs: number | null;
@@ -32,16 +30,14 @@ interface DaysQuery {
 export function createPostgresBudgetUse(database: Database): BudgetUse {
   const statements = statementsOf(database);
   const patient = statementsOf(database, PATIENT);
-  const days = grouped((asked: readonly DaysQuery[]) => statements.query<UsageTotals>`${sumDays(asked)}`, MAX_AT_ONCE);
+  const days = grouped((asked: readonly DaysQuery[]) => statements.query<UsageTotals>`${sumDays(asked)}`);
   const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
     grouped(
       // In a transaction, where JIT compilation is off: this runs every second, and the planner estimates it at the cost of all its hours.
-      (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
-      MAX_AT_ONCE,
-    );
+      (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT));
   const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
   const ofTenants = [sums('usage_hour', true), sums('usage_entry', true)] as const;
-  const sessions = grouped((asked: readonly SessionQuery[]) => sumSessions(statements, asked), MAX_AT_ONCE);
+  const sessions = grouped((asked: readonly SessionQuery[]) => sumSessions(statements, asked));
   return {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
     ofSession: (sessionId, subject, day) => sessions({ sessionId, subject, day }),

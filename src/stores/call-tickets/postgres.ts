@@ -3,8 +3,6 @@ import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { CallTicket, CallTickets } from './contract.ts';
 
-const MAX_INSERTS = 500;
-
 interface Row {
   readonly sessionId: string;
 }
@@ -19,7 +17,7 @@ export function createPostgresCallTickets(database: Database): CallTickets {
         insert into call_ticket (hash, session_id, until_ms)
         select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
       return tickets.map(() => {});
-    }, MAX_INSERTS),
+    }),
 
     async find(hash, atMs) {
       const row = await first<Row>`

@@ -3,8 +3,6 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { Counters, CounterTake, TakenCount } from './contract.ts';
 
-const MAX_TAKES = 500;
-
 interface Ask {
   readonly key: string;
   readonly limit: number;
@@ -23,7 +21,7 @@ interface Batch {
 /** Fixed-window counters in PostgreSQL: takes that arrive together are counted together. */
 export function createPostgresCounters(database: Database): Counters {
   const { first, execute } = statementsOf(database);
-  const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)), MAX_TAKES);
+  const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)));
   return {
     take(key, limit, windowMs, atMs) {
       const windowStartMs = atMs - (atMs % windowMs);

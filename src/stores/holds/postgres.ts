@@ -5,8 +5,6 @@ import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { HeldAccount, Holds } from './contract.ts';
 
-const MAX_AT_ONCE = 500;
-
 interface TakeRequest {
   readonly sessionId: string;
   readonly accounts: readonly HeldAccount[];
@@ -34,9 +32,7 @@ interface StandingRow extends UsageTotals {
 export function createPostgresHolds(database: Database): Holds {
   const { query, execute } = statementsOf(database);
   const standings = grouped(
-    (asked: readonly StandingRequest[]) => query<StandingRow>`${standingsOf(asked)}`,
-    MAX_AT_ONCE,
-  );
+    (asked: readonly StandingRequest[]) => query<StandingRow>`${standingsOf(asked)}`);
   return {
     take: (sessionId, accounts, wanted, untilMs, atMs) =>
       database.transaction((sql) => take(sql, { sessionId, accounts, wanted, untilMs, atMs })),

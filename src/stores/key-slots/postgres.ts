@@ -4,8 +4,6 @@ import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';
 
-const MAX_ASKS = 500;
-
 interface Confirmation extends KeyName {
   readonly sessionId: string;
   readonly limits: KeySlotLimits;
@@ -18,11 +16,9 @@ interface Take extends Confirmation {
 
 /** The open sessions of widget keys in PostgreSQL, beside the history; requests that arrive together are answered together. */
 export function createPostgresKeySlots(database: Database): KeySlots {
-  const take = grouped((takes: readonly Take[]) => database.transaction((sql) => takeAll(sql, takes)), MAX_ASKS);
+  const take = grouped((takes: readonly Take[]) => database.transaction((sql) => takeAll(sql, takes)));
   const confirm = grouped(
-    (asked: readonly Confirmation[]) => database.transaction((sql) => confirmAll(sql, asked)),
-    MAX_ASKS,
-  );
+    (asked: readonly Confirmation[]) => database.transaction((sql) => confirmAll(sql, asked)));
   return {
     take: ({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs) =>
       take({ tenantId, keyId, sessionId, limits, leaseUntilMs, atMs }),

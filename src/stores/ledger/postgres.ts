@@ -11,7 +11,6 @@ import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
 const KEY_MEMORY_MS = 24 * HOUR_MS;
 
-const MAX_ENTRIES = 500;
 /** The limit for calls: one transaction of several statements records them all, and must be done within the deadline of one statement. */
 const MAX_CALL_ENTRIES = 200;
 
@@ -35,13 +34,11 @@ interface KeptReport extends Totals {
 /** The usage ledger in PostgreSQL: reports that arrive together are committed together, and reads are grouped too. */
 export function createPostgresLedger(database: Database): Ledger {
   const statements = statementsOf(database);
-  const totals = grouped((asked: readonly Account[]) => statements.query<UsageTotals>`${totalsOf(asked)}`, MAX_ENTRIES);
+  const totals = grouped((asked: readonly Account[]) => statements.query<UsageTotals>`${totalsOf(asked)}`);
   return {
     record: grouped(
       (entries: readonly UsageEntry[]) =>
-        entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries)),
-      MAX_ENTRIES,
-    ),
+        entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries))),
 
     totals: (subject, day) => totals({ subject, day }),
 

@@ -4,8 +4,6 @@ import { randomId } from '../../kernel/ids.ts';
 import { grouped } from '../grouped.ts';
 import type { Found, Replays } from './contract.ts';
 
-const MAX_LOOKS = 500;
-
 interface Look {
   readonly keyHash: string;
   readonly bodyHash: string;
@@ -28,7 +26,7 @@ export function createPostgresReplays(database: Database): Replays {
       from replay where key_hash = any(${looks.map(({ keyHash }) => keyHash)}::text[])`;
     const byKey = new Map(rows.map((row) => [row.keyHash, row]));
     return looks.map((look) => compare(byKey.get(look.keyHash), look));
-  }, MAX_LOOKS);
+  });
   const look = (keyHash: string, bodyHash: string, atMs: number) => lookAt({ keyHash, bodyHash, atMs });
   return {
     look,

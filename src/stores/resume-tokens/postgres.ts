@@ -3,8 +3,6 @@ import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { ResumeToken, ResumeTokens } from './contract.ts';
 
-const MAX_INSERTS = 500;
-
 interface Row {
   readonly sessionId: string;
 }
@@ -31,7 +29,7 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
         returning kept.session_id as "sessionId"`;
       const kept = new Set(rows.map(({ sessionId }) => sessionId));
       return tokens.map(({ sessionId }) => kept.has(sessionId));
-    }, MAX_INSERTS),
+    }),
 
     async find(hash, atMs) {
       const row = await first<Row>`

@@ -9,9 +9,6 @@ import { columns } from './columns.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 import { listCalls } from './postgres-pages.ts';
 
-/** The most records that are read in one statement. */
-const MAX_FOUND = 500;
-
 /** How many calls of another provider are named. */
 const NAMED = 3;
 /** The simulated provider, whose calls end with the process that holds them. */
@@ -25,9 +22,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
     load: groupedById(
       (ids) =>
         query<CallRecord>`select ${columns} from voice_call where id = any(${[...ids]}::text[])`,
-      ({ id }) => id,
-      MAX_FOUND,
-    ),
+      ({ id }) => id),
 
     async save(record, expectedVersion) {
       return (await execute`${saving(record, expectedVersion)}`) === 1;

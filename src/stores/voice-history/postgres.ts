@@ -13,7 +13,6 @@ import { recount, tallied } from './postgres-tally.ts';
 
 /** Not more, because agents' instructions may be long. */
 const MAX_INSERTS = 100;
-const MAX_FOUND = 500;
 
 /**
  * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those looked up together are found together.
@@ -30,9 +29,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     find: groupedById(
       (ids) =>
         query<VoiceRecord>`select ${record} from voice_session where id = any(${[...ids]}::text[])`,
-      ({ id }) => id,
-      MAX_FOUND,
-    ),
+      ({ id }) => id),
 
     async save(rows) {
       const ended = rows.length === 0 ? [] : await query<{ readonly id: string }>`${saveNewer(rows)}`;
