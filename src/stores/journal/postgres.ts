@@ -31,7 +31,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
     async settle(ids, result, count) {
       const known = JSON.stringify({ result, count: count ?? null });
       await execute`
-        update journal set detail = detail || ${known}::text::jsonb where id = any(${[...ids]}::text[])`;
+        update journal set detail = detail || ${known}::text::jsonb where id = any(${ids}::text[])`;
     },
 
     async list<K extends EntryKind>(asked: JournalQuery<K>, after: JournalPosition | undefined, limit: number) {
@@ -50,7 +50,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
         sql`
           select target, kind, code, count(*)::int8 as count from (
             select target, kind, code from journal
-            where target = any(${[...targets]}::text[]) and kind in ('transition', 'note', 'act') limit ${MAX_TALLIED}
+            where target = any(${targets}::text[]) and kind in ('transition', 'note', 'act') limit ${MAX_TALLIED}
           ) as counted group by target, kind, code`,
       ),
 
@@ -163,13 +163,13 @@ export function scan(
     const whole = isFolded ? sql`and part_of is distinct from 'tenant'` : sql``;
     const each = rows(sql`and tenant_id = tenant ${ofOwn} ${whole}`, others);
     return sql`
-      select own.* from unnest(${[...shown]}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
+      select own.* from unnest(${shown}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
   };
   return hitsIn([tenants === '*' ? all() : own(tenants)], sql`"atMs" desc, ordinal desc`, limit, maxScanned);
 }
 
 function isOneOf(column: Fragment, wanted: string | readonly string[]) {
-  return typeof wanted === 'string' ? sql`${column} = ${wanted}` : sql`${column} = any(${[...wanted]}::text[])`;
+  return typeof wanted === 'string' ? sql`${column} = ${wanted}` : sql`${column} = any(${wanted}::text[])`;
 }
 
 /** As literals, which PostgreSQL can match with the conditions of partial indexes. */

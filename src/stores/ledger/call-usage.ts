@@ -135,7 +135,7 @@ async function lockMeters(sql: TransactionSql, usages: readonly CallUsage[]): Pr
 
 async function lockKnownMeters(sql: TransactionSql, callIds: readonly string[]): Promise<Map<string, Meter>> {
   const rows = await sql<MeterRow[]>`
-    select ${columns} from call_meter where call_id = any(${[...callIds]}::text[]) order by call_id for update`;
+    select ${columns} from call_meter where call_id = any(${callIds}::text[]) order by call_id for update`;
   return new Map(rows.map((row) => [row.callId, meterOf(row)]));
 }
 

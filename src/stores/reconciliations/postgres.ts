@@ -33,7 +33,7 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
             select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
             where usage_entry.at_ms >= ${fromMs} and usage_entry.at_ms < ${toMs} and call_id is not null and basis <> 'tool'
               -- A call that is kept no more was of the present provider, as far as anybody knows.
-              and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${[...providers]}::text[])
+              and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${providers}::text[])
           ), class as (
             select model, nth, sum(amount)::bigint as amount
             from entry cross join lateral unnest(classes) with ordinality as given (amount, nth) group by model, nth
@@ -46,7 +46,7 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
           from entry group by model order by model`,
         patient.first<{ hasDirect: boolean }>`
           select exists (
-            select from voice_session where not heard and provider = any(${[...providers]}::text[])
+            select from voice_session where not heard and provider = any(${providers}::text[])
               and started_at_ms >= ${fromMs} and started_at_ms < ${toMs}
           ) as "hasDirect"`,
       ]);

@@ -24,7 +24,7 @@ export function createPostgresSavedViews(database: Database): SavedViews {
     list: (owner, tenants) => query<SavedView>`
       select ${columns} from saved_view
       where owner = ${owner}
-        or ${tenants === undefined ? sql`tenant_id is not null` : sql`tenant_id = any(${[...tenants]}::text[])`}
+        or ${tenants === undefined ? sql`tenant_id is not null` : sql`tenant_id = any(${tenants}::text[])`}
       order by owner <> ${owner}, name, id limit 500`,
 
     async delete(owner, id) {

@@ -16,7 +16,7 @@ export function createPostgresSessionSetups(database: Database): SessionSetups {
           select session_id as "sessionId", call_mode as "callMode", model, voice, instructions, tools, behaviour,
             data_channel as "dataChannel", locked as "forbidsOverrides", price, metadata, sealed_context as "sealedContext",
             agent_version as "agentVersion", trace, created_at_ms as "createdAtMs"
-          from session_setup where session_id = any(${[...ids]}::text[])`,
+          from session_setup where session_id = any(${ids}::text[])`,
       ({ sessionId }) => sessionId,
       MAX_AT_ONCE,
     ),

@@ -29,7 +29,7 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
 
     list: (tenants) => query<TenantSecret>`
       select distinct on (tenant_id, name) ${columns} from tenant_secret
-      where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
+      where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}
       order by tenant_id, name, version desc`,
 
     any: () => first<Pick<TenantSecret, 'tenantId' | 'name'>>`

@@ -60,8 +60,8 @@ function scannedBy({ states, hangups, tenantId, keyId }: CallFilter): Fragment {
 function hits({ states, hangups, tenantId, keyId, agentId }: CallFilter): Fragment {
   const always = sql`true`;
   return sql`(
-    ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
-    and ${hangups === undefined ? always : sql`hangup = any(${[...hangups]}::text[])`}
+    ${states === undefined ? always : sql`state = any(${states}::text[])`}
+    and ${hangups === undefined ? always : sql`hangup = any(${hangups}::text[])`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${

@@ -21,7 +21,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
     // A node that takes over a dead node's calls asks for all of them at once.
     load: groupedById(
       (ids) =>
-        query<CallRecord>`select ${columns} from voice_call where id = any(${[...ids]}::text[])`,
+        query<CallRecord>`select ${columns} from voice_call where id = any(${ids}::text[])`,
       ({ id }) => id),
 
     async save(record, expectedVersion) {
@@ -50,7 +50,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       const found = await first<{ open: number; closing: number }>`
         select count(*) filter (where state <> 'closing')::integer as open, count(*) filter (where state = 'closing')::integer as closing
         from voice_call
-        where state <> 'closed' and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}`;
+        where state <> 'closed' and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}`;
       return found ?? { open: 0, closing: 0 };
     },
 
@@ -58,7 +58,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       const found = await first<{ calls: number }>`
         select count(*)::integer as calls from voice_call where state = 'closing' and closing_at_ms <= ${beforeMs}
           and coalesce(over_at_ms, 0) <= ${beforeMs}
-          and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}`;
+          and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}`;
       return found?.calls ?? 0;
     },
 
@@ -70,7 +70,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       select id, session_id as "sessionId", provider, fingerprint, owner_node as "ownerNode", fence, until_ms as "ownerUntilMs"
       from voice_call left join live_node on node = owner_node
       where ${isUnfinished} and (until_ms is null or until_ms <= ${atMs}
-        or (hangup = 'unconfirmed' and state <> 'closed' and fingerprint = any(${[...fingerprints]}::text[])))
+        or (hangup = 'unconfirmed' and state <> 'closed' and fingerprint = any(${fingerprints}::text[])))
       limit ${limit}`,
 
     openElsewhere: (provider, atMs) => query<CallsElsewhere>`

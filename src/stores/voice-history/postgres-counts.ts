@@ -17,7 +17,7 @@ export async function countSessions(
   endedSinceMs: number,
   tenants: readonly string[] | undefined,
 ): Promise<HistoryCounts> {
-  const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
+  const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`;
   const groups = await statementsOf(database).query<Group>`
     select state, caller, tenant_id as "tenantId", sum(sessions)::bigint as sessions
     from session_tally where ${isMeant} group by state, caller, tenant_id having sum(sessions) <> 0
@@ -46,7 +46,7 @@ export async function countEnding(
   database: Database,
   { engagedSinceMs, staleSinceMs, wordsDueByMs, tenants }: EndingFilter,
 ): Promise<number> {
-  const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`;
+  const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${tenants}::text[])`;
   const row = await statementsOf(database).first<{ ending: number }>`
     select count(*) as ending from (
       select from (

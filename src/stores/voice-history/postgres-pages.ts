@@ -88,10 +88,10 @@ function scannedBy({ states = [], reasons = [], tenants, tenantId, keyId, agentI
 function hits({ states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter): Fragment {
   const always = sql`true`;
   return sql`(
-    ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
-    and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${[...reasons]}::text[]), false)`}
+    ${states === undefined ? always : sql`state = any(${states}::text[])`}
+    and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${reasons}::text[]), false)`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
-    and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
+    and ${tenants === undefined ? always : sql`tenant_id = any(${tenants}::text[])`}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
     and ${caller === undefined ? always : sql`caller = ${caller}`}

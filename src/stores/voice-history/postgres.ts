@@ -28,7 +28,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
 
     find: groupedById(
       (ids) =>
-        query<VoiceRecord>`select ${record} from voice_session where id = any(${[...ids]}::text[])`,
+        query<VoiceRecord>`select ${record} from voice_session where id = any(${ids}::text[])`,
       ({ id }) => id),
 
     async save(rows) {
@@ -42,7 +42,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
 
     async ratingsOf(ids) {
       const rows = await query<{ readonly id: string; readonly rating: number }>`
-        select id, rating from voice_session where id = any(${[...ids]}::text[]) and rating is not null`;
+        select id, rating from voice_session where id = any(${ids}::text[]) and rating is not null`;
       return new Map(rows.map(({ id, rating }) => [id, rating]));
     },
 
@@ -68,7 +68,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     async endedAmong(ids) {
       if (ids.length === 0) return [];
       return query<VoiceRecord>`
-        select ${record} from voice_session where id = any(${[...ids]}::text[]) and ended_at_ms is not null`;
+        select ${record} from voice_session where id = any(${ids}::text[]) and ended_at_ms is not null`;
     },
 
     endedSince: (sinceMs, limit) => query<VoiceRecord>`
@@ -82,7 +82,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     async newestOf(subjects, limit) {
       // Ids begin with their subject; the semicolon is the character after the colon.
       const rows = await query<Listed>`
-        select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
+        select found.* from unnest(${subjects}::text[]) as wanted (subject)
           cross join lateral (
             select ${record}, state from voice_session
             where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MAX_SCANNED}
@@ -101,7 +101,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     countOpenByKey: (tenants) => query<KeyCount>`
       select tenant_id as "tenantId", key_id as "keyId", count(*) as sessions from voice_session
       where ended_at_ms is null and key_id is not null
-        and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
+        and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}
       group by tenant_id, key_id order by tenant_id, key_id`,
 
     countOpen: (filter) => countOpen(database, filter),

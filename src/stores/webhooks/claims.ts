@@ -28,7 +28,7 @@ export async function claimDue(
         where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms <= ${atMs}
         order by delivery.next_at_ms limit 1
       ) as oldest
-      where endpoint.state = 'healthy' and endpoint.id <> all(${[...busy]}::text[])
+      where endpoint.state = 'healthy' and endpoint.id <> all(${busy}::text[])
       order by oldest.next_at_ms limit ${maxEndpoints}
     ), missed as materialized (
       select chosen.event_id, chosen.endpoint_id from ready cross join lateral (

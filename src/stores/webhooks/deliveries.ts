@@ -33,7 +33,7 @@ export function replaySome({ endpointId, fromMs, toMs, types }: ReplayFilter): F
   return sql`
     select event_id, endpoint_id from webhook_delivery
     where endpoint_id = ${endpointId} and state <> 'waiting' and at_ms >= ${fromMs} and at_ms < ${toMs}
-      and ${types === undefined ? sql`true` : sql`type = any(${[...types]}::text[])`}`;
+      and ${types === undefined ? sql`true` : sql`type = any(${types}::text[])`}`;
 }
 
 export const columns = sql`

@@ -126,7 +126,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       await patient.execute`
         update webhook_delivery as delivery set next_at_ms = ${atMs} from webhook_endpoint as endpoint
         where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms > ${atMs + Math.min(...longestMs)}
-          and delivery.next_at_ms > ${atMs} + (${[...longestMs]}::bigint[])[1 + delivery.attempts]`;
+          and delivery.next_at_ms > ${atMs} + (${longestMs}::bigint[])[1 + delivery.attempts]`;
     },
 
     async release(claims, atMs) {
@@ -146,13 +146,13 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       select delivery.*, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url from (
         select ${deliveryColumns} from webhook_delivery where session = ${ref}
       ) as delivery join webhook_endpoint as endpoint on endpoint.id = delivery."endpointId"
-      ${tenants === '*' ? sql`` : sql`where endpoint.tenant_id = any(${[...tenants]}::text[])`}
+      ${tenants === '*' ? sql`` : sql`where endpoint.tenant_id = any(${tenants}::text[])`}
       order by "atMs" desc, "eventId" desc, "endpointId" limit ${limit}`,
 
     async countWaiting(endpointIds) {
       const found = await query<{ id: string; waiting: number }>`
         select endpoint_id as id, count(*) as waiting from webhook_delivery
-        where state = 'waiting' and endpoint_id = any(${[...endpointIds]}::text[]) group by endpoint_id`;
+        where state = 'waiting' and endpoint_id = any(${endpointIds}::text[]) group by endpoint_id`;
       return new Map(found.map(({ id, waiting }) => [id, waiting]));
     },
 
@@ -177,7 +177,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 function isOf(tenants: readonly string[] | undefined): Fragment {
   return tenants === undefined
     ? sql`true`
-    : sql`tenant_id = any(${[...tenants]}::text[]) and tenant_id <> ${INSTALLATION}`;
+    : sql`tenant_id = any(${tenants}::text[]) and tenant_id <> ${INSTALLATION}`;
 }
 
 const recordOf = sql`
