@@ -1,6 +1,6 @@
 import { every } from '../../kernel/every.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { tagged, tagOfSession } from '../../redis/tags.ts';
+import { tagOfSession } from '../../redis/tags.ts';
 import type { Bus, FollowedSessions } from './contract.ts';
 import { type BusMessage, readBusMessage, sessionOf } from '../../protocol/bus.ts';
 import { FollowedInRedis, followersOf } from './followed.ts';
@@ -98,8 +98,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     const text = me + JSON.stringify(message);
     const sessionId = sessionOf(message);
     if (sessionId === undefined || !isDirected || now() < olderUntilMs) return redis.publish(CHANNEL, text);
-    const tag = tagOfSession(sessionId);
-    return redis.run(tag, 'tell', tagged(tag, followersOf(sessionId)), [me, text]);
+    return redis.run(tagOfSession(sessionId), 'tell', followersOf(sessionId), [me, text]);
   }
 
   const own = `${CHANNEL}:${me}`;

@@ -1,5 +1,5 @@
 import type { Redis } from '../../redis/connection.ts';
-import { allTags, tagged, tagOfSession } from '../../redis/tags.ts';
+import { allTags, tagOfSession } from '../../redis/tags.ts';
 import type { NodeLeases } from './contract.ts';
 
 /** What is neither renewed nor freed expires after this, in milliseconds: longer than any lease. */
@@ -11,10 +11,8 @@ const KEEP_MS = 600_000;
  * @param what is leased, as a prefix of keys; subjects are session ids
  */
 export function createRedisLeases(redis: Pick<Redis, 'run'>, what: string): NodeLeases {
-  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
-    const tag = tagOfSession(id);
-    return redis.run(tag, name, tagged(tag, `${what}:${id}`), args);
-  };
+  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSession(id), name, `${what}:${id}`, args);
   const keep = String(KEEP_MS);
 
   return {
@@ -36,7 +34,7 @@ export function createRedisLeases(redis: Pick<Redis, 'run'>, what: string): Node
 
     async keepAlive(node, untilMs) {
       const args = [String(untilMs), keep];
-      await Promise.all(allTags.map((tag) => redis.run(tag, 'alive', tagged(tag, `node:${node}`), args)));
+      await Promise.all(allTags.map((tag) => redis.run(tag, 'alive', `node:${node}`, args)));
     },
   };
 }

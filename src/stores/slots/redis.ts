@@ -3,7 +3,7 @@ import { randomId } from '../../kernel/ids.ts';
 import { keepNewest } from '../../kernel/keep-newest.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { unavailable } from '../../redis/faults.ts';
-import { tagged, tagOfSubject } from '../../redis/tags.ts';
+import { tagOfSubject } from '../../redis/tags.ts';
 import type { Slots } from './contract.ts';
 
 /** A live session that must be counted. */
@@ -36,10 +36,8 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Pr
   const keep = String(keepMs);
   /** The epoch in which each holder was admitted. */
   const epochs = new Map<string, string>();
-  const ask = (name: string, subject: string, args: readonly string[]): Promise<unknown> => {
-    const tag = tagOfSubject(subject);
-    return redis.run(tag, name, tagged(tag, `slots:${subject}`), args);
-  };
+  const ask = (name: string, subject: string, args: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSubject(subject), name, `slots:${subject}`, args);
 
   function admitted(holder: string, epoch: string): boolean {
     keepNewest(epochs.set(holder, epoch), MAX_UNCONFIRMED);

@@ -2,7 +2,7 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { allTags, tagged, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
+import { allTags, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
 import type { DueAt, Share, VoiceRegistry } from './contract.ts';
 
@@ -25,10 +25,8 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
   const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
   const recent = new Lru<VoiceRecord>(maxRecent);
   const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
-  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
-    const tag = tagOfSession(id);
-    return redis.run(tag, name, tagged(tag, id), args);
-  };
+  const ask = (name: string, id: string, args?: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSession(id), name, id, args);
 
   /** Reads and remembers what Redis answered. */
   function read(id: string, [fixed, moving]: readonly (string | null)[]): VoiceRecord | undefined {
@@ -51,7 +49,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     recall: (id) => recent.get(id),
 
     async load(id) {
-      return read(id, (await ask('load', id, [])) as (string | null)[]);
+      return read(id, (await ask('load', id)) as (string | null)[]);
     },
 
     save(record, expectedVersion, slotUntilMs = 0) {
@@ -82,8 +80,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     },
 
     async mayBeOld(id) {
-      const tag = tagOfSession(id);
-      return (await redis.run(tag, 'intact', tagged(tag, 'whole'), [])) !== 1;
+      return (await redis.run(tagOfSession(id), 'intact', 'whole')) !== 1;
     },
 
     async insert(record) {
@@ -105,7 +102,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
 
     async remove(id) {
       recent.delete(id);
-      await ask('remove', id, []);
+      await ask('remove', id);
     },
 
     async claimDue(atMs, limit, leaseMs, share) {
@@ -120,18 +117,17 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     },
 
     async ofSubject(subject) {
-      const tag = tagOfSubject(subject);
-      return (await redis.run(tag, 'members', tagged(tag, `subject:${subject}`), [])) as string[];
+      return (await redis.run(tagOfSubject(subject), 'members', `subject:${subject}`)) as string[];
     },
 
     async ofKey(tenantId, keyId) {
       const name = `key:${keySet(tenantId, keyId)}`;
-      const sets = await Promise.all(allTags.map((tag) => redis.run(tag, 'members', tagged(tag, name), [])));
+      const sets = await Promise.all(allTags.map((tag) => redis.run(tag, 'members', name)));
       return (sets as string[][]).flat();
     },
 
     async size() {
-      const sizes = await Promise.all(allTags.map((tag) => redis.run(tag, 'size', tagged(tag, 'due'), [])));
+      const sizes = await Promise.all(allTags.map((tag) => redis.run(tag, 'size', 'due')));
       return (sizes as number[]).reduce((sum, size) => sum + size, 0);
     },
   };
@@ -179,7 +175,7 @@ async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string
 
 async function dueTags(redis: Pick<Redis, 'run'>, { atMs, share }: Claim): Promise<DueTag[]> {
   const tags = share === undefined ? allTags : allTags.filter(share);
-  const counts = await Promise.all(tags.map((tag) => redis.run(tag, 'due', tagged(tag, 'due'), [String(atMs)])));
+  const counts = await Promise.all(tags.map((tag) => redis.run(tag, 'due', 'due', [String(atMs)])));
   const due = tags.map((tag, at) => ({ tag, count: counts[at] as number })).filter(({ count }) => count > 0);
   const begin = Math.floor(Math.random() * due.length);
   return [...due.slice(begin), ...due.slice(0, begin)];
@@ -188,5 +184,5 @@ async function dueTags(redis: Pick<Redis, 'run'>, { atMs, share }: Claim): Promi
 function claimOfTag(redis: Pick<Redis, 'run'>, tag: number, limit: number, claim: Claim): Promise<unknown> {
   const { atMs, leaseMs, keepMs } = claim;
   const args = [String(atMs), String(atMs + leaseMs), String(limit), String(keepMs)];
-  return redis.run(tag, 'claim', tagged(tag, 'due'), args);
+  return redis.run(tag, 'claim', 'due', args);
 }
