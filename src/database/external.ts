@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { PATIENT, type Database, type Sql } from './database.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import { driverTypes } from './driver-types.ts';
+import { driverOptions } from './driver-types.ts';
 import type { Patience } from './patience.ts';
 import { Pool } from './pool.ts';
 
@@ -41,9 +41,7 @@ export function openExternal(options: ExternalOptions): Database {
       max_lifetime: 30 * 60,
       keep_alive: 30,
       connection: { application_name: 'switchboard' },
-      types: driverTypes,
-      fetch_types: false,
-      onnotice: () => {},
+      ...driverOptions,
       ...(prepare === undefined ? {} : { prepare }),
     }) as unknown as Sql;
 

@@ -10,6 +10,8 @@ interface Parts {
   (text: TemplateStringsArray, ...values: Values): Fragment;
   /** The name of a table or column. */
   (name: string): Fragment;
+  /** The fields of a row: its columns and values after `insert into t`, its changes after `set`. */
+  (row: object): Fragment;
   unsafe(text: string): Fragment;
 }
 

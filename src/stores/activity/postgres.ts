@@ -81,7 +81,7 @@ export function createPostgresActivity(database: Database): ActivityStore {
     async ofKeys(kinds, span, fromMs, toMs, tenants) {
       const rows = await query<KeyCounted & ScannedRow>`
         with scanned as materialized (${someBuckets(span, fromMs, toMs, tenants)})
-        select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
+        select kind, tenant_id, key_id, label, coalesce(sum(n), 0)::int8 as n,
           (select count(*) from scanned) as scanned
         from scanned where kind = any(${kinds}::text[]) and key_id <> ''
         group by grouping sets ((kind, tenant_id, key_id, label), ()) order by kind, tenant_id, key_id, label`;

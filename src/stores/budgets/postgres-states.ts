@@ -59,7 +59,7 @@ async function readAll({ query }: Statements, asked: readonly StatesQuery[]): Pr
       select ${columns} from budget_state
       where tenant_id = given."tenantId" and budget_id = given."budgetId" and period = given.period
       order by told_percent desc, account limit given."limit"
-    ) as told order by n, told."toldPercent" desc, told.account`;
+    ) as told order by n, told.told_percent desc, told.account`;
   const found = asked.map((): BudgetRecord[] => []);
   for (const { n, ...row } of rows) found[n]?.push(toRecord(row));
   return found;
@@ -94,5 +94,5 @@ function saveState(record: BudgetRecord, expectedVersion: number, fact: BudgetTo
 }
 
 const columns = sql`
-  nullif(tenant_id, ${INSTALLATION}) as "tenantId", budget_id as "budgetId", period, account, told_percent as "toldPercent",
-  exceeded_at_ms as "exceededAtMs", closed_at_ms as "closedAtMs", budget_version as "budgetVersion", until_ms as "resetAtMs", version`;
+  nullif(tenant_id, ${INSTALLATION}) as "tenantId", budget_id, period, account, told_percent, exceeded_at_ms, closed_at_ms,
+  budget_version, until_ms as "resetAtMs", version`;

@@ -105,7 +105,5 @@ function listOf(addresses: readonly string[] | null): string | null {
 }
 
 const columns = sql`
-  nullif(tenant_id, ${INSTALLATION}) as "tenantId", id, of_what as "of", period, from_day as "from", micro_dollars as "microDollars",
-  tokens, micro_minutes as "microMinutes", warn_at as "warnAt", at_limit as "atLimit", tell,
-  made_by as "madeBy", in_file is not null as "isInFile", version,
-  changed_at_ms as "changedAtMs"`;
+  nullif(tenant_id, ${INSTALLATION}) as "tenantId", id, of_what as "of", period, from_day as "from", micro_dollars,
+  tokens, micro_minutes, warn_at, at_limit, tell, made_by, in_file is not null as "isInFile", version, changed_at_ms`;

@@ -21,13 +21,13 @@ export function createPostgresCallTickets(database: Database): CallTickets {
 
     async find(hash, atMs) {
       const row = await first<Row>`
-        select session_id as "sessionId" from call_ticket where hash = ${hash} and until_ms > ${atMs}`;
+        select session_id from call_ticket where hash = ${hash} and until_ms > ${atMs}`;
       return row?.sessionId;
     },
 
     async spend(hash, atMs) {
       const row = await first<Row>`
-        delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id as "sessionId"`;
+        delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id`;
       return row?.sessionId;
     },
   };

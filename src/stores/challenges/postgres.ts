@@ -21,12 +21,8 @@ export function createPostgresChallenges(database: Database): Challenges {
       });
     },
 
-    async insert({ id, subject, asker, codeHash, issuedAtMs, expiresAtMs, attempts, maxAttempts, outcome, version }) {
-      await execute`
-        insert into otp_challenge
-          (id, subject, asker, code_hash, issued_at_ms, expires_at_ms, attempts, max_attempts, outcome, version)
-        values (${id}, ${subject}, ${asker}, ${codeHash}, ${issuedAtMs}, ${expiresAtMs}, ${attempts}, ${maxAttempts},
-          ${outcome}, ${version})`;
+    async insert(record) {
+      await execute`insert into otp_challenge ${sql(record)}`;
     },
 
     async list(state, atMs, before, limit) {
@@ -77,5 +73,4 @@ async function saveChallenge(
 }
 
 const columns = sql`
-  id, subject, asker, code_hash as "codeHash", issued_at_ms as "issuedAtMs", expires_at_ms as "expiresAtMs",
-  attempts, max_attempts as "maxAttempts", outcome, version`;
+  id, subject, asker, code_hash, issued_at_ms, expires_at_ms, attempts, max_attempts, outcome, version`;

@@ -14,8 +14,8 @@ export function createPostgresClockAgreements(database: Database): ClockAgreemen
   return {
     async read() {
       const row = await first<Row>`
-        select ${nowMs} as "databaseMs", registry_lead_ms as "registryLeadMs", since_ms as "sinceMs",
-          database_lead_ms as "databaseLeadMs", coalesce(version, 0) as version, coalesce(vouched, 0) as vouched,
+        select ${nowMs} as "databaseMs", registry_lead_ms, since_ms, database_lead_ms,
+          coalesce(version, 0) as version, coalesce(vouched, 0) as vouched,
           ${nowMs} - coalesce(vouched_at_ms, 0) as "vouchedAgoMs"
         from (select) as always left join agreed_time on true`;
       if (row === undefined) throw new Error('the database told no time');

@@ -110,5 +110,5 @@ function count(sql: Sql, batches: readonly Batch[]) {
       granted = least(excluded.granted, excluded.allowance - kept.count),
       count = kept.count + least(excluded.granted, excluded.allowance - kept.count)
       where kept.count < excluded.allowance
-    returning key, window_start_ms as "windowStartMs", granted`;
+    returning key, window_start_ms, granted`;
 }

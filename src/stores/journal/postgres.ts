@@ -165,7 +165,7 @@ export function scan(
     return sql`
       select own.* from unnest(${shown}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
   };
-  return hitsIn([tenants === '*' ? all() : own(tenants)], sql`"atMs" desc, ordinal desc`, limit, maxScanned);
+  return hitsIn([tenants === '*' ? all() : own(tenants)], sql`at_ms desc, ordinal desc`, limit, maxScanned);
 }
 
 function isOneOf(column: Fragment, wanted: string | readonly string[]) {
@@ -179,8 +179,8 @@ function ofKinds(kinds: readonly EntryKind[]) {
 }
 
 const columns = sql`
-  ordinal, id, kind, at_ms as "atMs", node, request_id as "requestId", tenant_id as "tenantId", key_id as "keyId", subject,
-  machine, target, actor, batch_id as "batchId", part_of as "partOf", code, detail`;
+  ordinal, id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id, part_of,
+  code, detail`;
 
 function toEntry<K extends EntryKind>(row: Row): Entry<K> {
   const { tenantId, keyId, subject, machine, target, actor, batchId, partOf, ...entry } = row;

@@ -75,7 +75,7 @@ async function confirmAll(sql: TransactionSql, asked: readonly Confirmation[]): 
   await lock(sql, asked);
   const rows = await sql<{ sessionId: string }[]>`
     delete from key_slot where session_id = any(${asked.map(({ sessionId }) => sessionId)}::text[])
-    returning session_id as "sessionId"`;
+    returning session_id`;
   const confirmed = new Set(rows.map(({ sessionId }) => sessionId));
   return asked.map(({ sessionId }) => confirmed.has(sessionId));
 }
@@ -105,7 +105,7 @@ function countHeld(sql: AnySql, takes: readonly Take[]) {
       where key_slot.tenant_id = asked.tenant_id and key_slot.key_id = coalesce(asked.key_id, key_slot.key_id)
         and until_ms <= ${atMs}
     )
-    select tenant_id as "tenantId", key_id as "keyId", ((
+    select tenant_id, key_id, ((
       select count(*) from voice_session as session
       where session.tenant_id = asked.tenant_id and session.key_id = asked.key_id
         and ended_at_ms is null and state = 'engaged'

@@ -9,20 +9,12 @@ import {
   type CallUsageAnswer,
   type UsageTotals,
 } from './contract.ts';
-import { TOKEN_CLASSES } from '../../protocol/price.ts';
+import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
 import { toldUsage } from '../webhooks/usage-facts.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
-interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'> {
-  readonly textIn: number;
-  readonly textCached: number;
-  readonly textOut: number;
-  readonly audioIn: number;
-  readonly audioCached: number;
-  readonly audioOut: number;
-  readonly imageIn: number;
-  readonly imageCached: number;
+interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'>, TokenClasses {
   /** PostgreSQL's numeric arrives as text. */
   readonly measured: string;
   readonly estimated: string;
@@ -139,10 +131,9 @@ async function lockKnownMeters(sql: TransactionSql, callIds: readonly string[]):
   return new Map(rows.map((row) => [row.callId, meterOf(row)]));
 }
 
-const columns = sql`call_id as "callId", basis, text_in as "textIn", text_cached as "textCached", text_out as "textOut",
-  audio_in as "audioIn", audio_cached as "audioCached", audio_out as "audioOut", image_in as "imageIn",
-  image_cached as "imageCached", pico_measured as measured, pico_estimated as estimated, pico_reported as reported,
-  micro_dollars as "microDollars", total_ms as "totalMs", gap_ms as "gapMs"`;
+const columns = sql`
+  call_id, basis, text_in, text_cached, text_out, audio_in, audio_cached, audio_out, image_in, image_cached,
+  pico_measured as measured, pico_estimated as estimated, pico_reported as reported, micro_dollars, total_ms, gap_ms`;
 
 function meterOf(row: MeterRow): Meter {
   const { callId, basis, microDollars, totalMs, gapMs, measured, estimated, reported, ...tokens } = row;
@@ -169,7 +160,7 @@ interface EntryRow {
 
 async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): Promise<Map<string, KeptEntry[]>> {
   const rows = await sql<EntryRow[]>`
-    select asked.*, entry.basis, entry.pico_dollars as "picoDollars", entry.tokens
+    select asked.*, entry.basis, entry.pico_dollars, entry.tokens
     from (
       select distinct "callId", key from unnest(${usages.map(({ callId }) => callId)}::text[],
         ${usages.map(({ key }) => key)}::text[]) as given ("callId", key)
@@ -201,7 +192,7 @@ function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
     group by account, day order by account collate "C", day collate "C"
     on conflict (subject, day) do update set
       tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
-    returning subject as account, day, tokens, micro_dollars as "microDollars"`;
+    returning subject as account, day, tokens, micro_dollars`;
 }
 
 /** Writes the meters as they are now, the entries, and what follows from them. */

@@ -182,7 +182,7 @@ function count(sql: AnySql, entries: string) {
 /** The earlier reports under the keys of these entries. */
 function recall(sql: AnySql, entries: string) {
   return sql<KeptReport[]>`
-    select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars",
+    select n, body_hash, day, tokens_after as tokens, micro_dollars_after as "microDollars",
       key_tokens_after as "keyTokens", key_micro_dollars_after as "keyMicroDollars",
       tenant_tokens_after as "tenantTokens", tenant_micro_dollars_after as "tenantMicroDollars"
     from json_to_recordset(${entries}::text::json) as given (n integer, subject text, "sessionId" text, scope text, key text)

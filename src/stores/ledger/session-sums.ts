@@ -60,7 +60,7 @@ async function holdSums(sql: TransactionSql, bounded: readonly BoundedEntry[]): 
     select id, 0, 0, since from unnest(${[...sinceMs.keys()]}::text[], ${[...sinceMs.values()]}::bigint[]) as given (id, since)
     order by id collate "C"
     on conflict (session_id) do update set tokens = kept.tokens
-    returning session_id as "sessionId", tokens, micro_dollars as "microDollars"`;
+    returning session_id, tokens, micro_dollars`;
   return new Map(rows.map(({ sessionId, tokens, microDollars }) => [sessionId, { tokens, microDollars }]));
 }
 

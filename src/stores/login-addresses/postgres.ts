@@ -8,8 +8,7 @@ export function createPostgresLoginAddresses(database: Database): LoginAddresses
   return {
     async find(subject, email) {
       const found = await first<LoginAddress>`
-        select exists (select from login where email = ${email}) or coalesce(logged_in_at_ms is not null, false) as "isKnown",
-          lifted_at_ms as "liftedAtMs"
+        select exists (select from login where email = ${email}) or coalesce(logged_in_at_ms is not null, false) as "isKnown", lifted_at_ms
         from (select 1) as one left join login_address on subject = ${subject}`;
       return found ?? { isKnown: false, liftedAtMs: null };
     },

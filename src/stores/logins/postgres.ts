@@ -43,7 +43,7 @@ function scan(state: AuthState | undefined, atMs: number, after: LoginPosition |
     from login
     where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
     order by created_at_ms desc, id desc limit ${MAX_SCANNED}`;
-  return hitsIn([scanned], sql`"createdAtMs" desc, id desc`, limit, MAX_SCANNED);
+  return hitsIn([scanned], sql`created_at_ms desc, id desc`, limit, MAX_SCANNED);
 }
 
 function isActive(atMs: number) {
@@ -51,8 +51,7 @@ function isActive(atMs: number) {
 }
 
 const columns = sql`
-  id, email, created_at_ms as "createdAtMs", renewed_at_ms as "renewedAtMs", expires_at_ms as "expiresAtMs",
-  destroyed_at_ms as "destroyedAtMs", destroy_reason as "destroyReason", version`;
+  id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version`;
 
 /**
  * Inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
@@ -60,17 +59,14 @@ const columns = sql`
  */
 export async function insertLogin(
   sql: AnySql,
-  { id, email, createdAtMs, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }: AuthRecord,
+  record: AuthRecord,
   subject?: string,
 ): Promise<void> {
-  const data = { tenantId: null, loginId: id, subject };
-  const fact = { type: 'login.succeeded', tenantId: null, atMs: createdAtMs, data } as const;
+  const data = { tenantId: null, loginId: record.id, subject };
+  const fact = { type: 'login.succeeded', tenantId: null, atMs: record.createdAtMs, data } as const;
   await sql`
     with saved as (
-      insert into login
-        (id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version)
-      values (${id}, ${email}, ${createdAtMs}, ${renewedAtMs}, ${expiresAtMs}, ${destroyedAtMs}, ${destroyReason}, ${version})
-      returning id
+      insert into login ${sql(record)} returning id
     ), ${toldGiven(subject === undefined ? [] : [fact])}
     select id from saved`;
 }

@@ -22,7 +22,7 @@ export function createPostgresReplays(database: Database): Replays {
   const { query, execute } = statementsOf(database);
   const lookAt = grouped(async (looks: readonly Look[]) => {
     const rows = await query<Row>`
-      select key_hash as "keyHash", body_hash as "bodyHash", sealed, until_ms as "untilMs"
+      select key_hash, body_hash, sealed, until_ms
       from replay where key_hash = any(${looks.map(({ keyHash }) => keyHash)}::text[])`;
     const byKey = new Map(rows.map((row) => [row.keyHash, row]));
     return looks.map((look) => compare(byKey.get(look.keyHash), look));

@@ -26,14 +26,14 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
         join session_setup as setup on setup.session_id = given.session_id and setup.call_mode = 'brokered'
         order by given.session_id
         on conflict (session_id) do update set hash = excluded.hash, until_ms = excluded.until_ms
-        returning kept.session_id as "sessionId"`;
+        returning kept.session_id`;
       const kept = new Set(rows.map(({ sessionId }) => sessionId));
       return tokens.map(({ sessionId }) => kept.has(sessionId));
     }),
 
     async find(hash, atMs) {
       const row = await first<Row>`
-        select session_id as "sessionId" from resume_token where hash = ${hash} and until_ms > ${atMs}`;
+        select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`;
       return row?.sessionId;
     },
 

@@ -108,7 +108,7 @@ async function mayHave(database: Database, most: number): Promise<boolean> {
 /** The refusal that comes `places` places after another one, or from the beginning, from the newest to the oldest. */
 function refusalAfter(last: Place | undefined, places: number): Fragment {
   return sql`
-    select at_ms as "atMs", ordinal from journal
+    select at_ms, ordinal from journal
     where kind = 'refusal' ${last === undefined ? sql`` : sql`and (at_ms, ordinal) < (${last.atMs}, ${last.ordinal})`}
     order by at_ms desc, ordinal desc offset ${places - 1} limit 1`;
 }

@@ -33,4 +33,4 @@ export function createPostgresSavedViews(database: Database): SavedViews {
   };
 }
 
-const columns = sql`id, owner, tenant_id as "tenantId", name, href, created_at_ms as "createdAtMs"`;
+const columns = sql`id, owner, tenant_id, name, href, created_at_ms`;

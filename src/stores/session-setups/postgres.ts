@@ -13,9 +13,8 @@ export function createPostgresSessionSetups(database: Database): SessionSetups {
     find: groupedById(
       (ids) =>
         query<SessionSetup>`
-          select session_id as "sessionId", call_mode as "callMode", model, voice, instructions, tools, behaviour,
-            data_channel as "dataChannel", locked as "forbidsOverrides", price, metadata, sealed_context as "sealedContext",
-            agent_version as "agentVersion", trace, created_at_ms as "createdAtMs"
+          select session_id, call_mode, model, voice, instructions, tools, behaviour, data_channel, locked as "forbidsOverrides",
+              price, metadata, sealed_context, agent_version, trace, created_at_ms
           from session_setup where session_id = any(${ids}::text[])`,
       ({ sessionId }) => sessionId,
       MAX_AT_ONCE,

@@ -33,7 +33,7 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
       order by tenant_id, name, version desc`,
 
     any: () => first<Pick<TenantSecret, 'tenantId' | 'name'>>`
-      select tenant_id as "tenantId", name from tenant_secret limit 1`,
+      select tenant_id, name from tenant_secret limit 1`,
 
     async delete(tenantId, name) {
       return (await execute`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`) > 0;
@@ -41,4 +41,4 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
   };
 }
 
-const columns = sql`tenant_id as "tenantId", name, version, created_at_ms as "createdAtMs", created_by as "createdBy"`;
+const columns = sql`tenant_id, name, version, created_at_ms, created_by`;

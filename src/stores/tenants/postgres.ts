@@ -62,7 +62,7 @@ export function createPostgresTenants(database: Database): Tenants {
     async all() {
       const [rows, first] = await Promise.all([
         query<TenantRow>`
-          select id, name, agents, admins, admins_may as "adminsMay", ceilings as totals, max_keys as "maxKeys"
+          select id, name, agents, admins, admins_may, ceilings as totals, max_keys
           from tenant order by id`,
         keysAfter(undefined),
       ]);
@@ -201,8 +201,8 @@ const isRaised = sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_adm
 const stopOf = sql`nullif(tenant_id, ${INSTALLATION}) as "tenantId", stopped_at_ms as "atMs", actor, role, reason`;
 
 const columns = sql`
-  id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", call_mode as call,
-  data_channel as "dataChannel", limits, totals, bots, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
+  id, tenant_id, key, origin, label, agents, allow_overrides, call_mode as call,
+  data_channel, limits, totals, bots, paused_at_ms, revoked_at_ms`;
 
 /**
  * Issues of keys for one tenant take turns, so that two at once cannot together exceed the limit. The table is locked before the tenant, as a merge
@@ -212,7 +212,7 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
   const tenantId = keys[0]?.tenantId ?? '';
   await sql`lock table widget_key in row exclusive mode`;
   const [tenant] = await sql<{ readonly maxKeys: number | null }[]>`
-    select max_keys as "maxKeys" from tenant where id = ${tenantId} for update`;
+    select max_keys from tenant where id = ${tenantId} for update`;
   if (tenant === undefined || tenant.maxKeys === null) return;
   const [{ count } = { count: 0 }] = await sql<{ readonly count: number }[]>`
     select count(*)::integer as count from widget_key where tenant_id = ${tenantId} and revoked_at_ms is null`;

@@ -52,5 +52,5 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
 }
 
 const columns = sql`
-  id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, detail, ms, bytes,
-  end_reason as "endReason", fence, version`;
+  id, call_id, tool_call_id, session_id, name, state, asked_at_ms, until_ms, tries, code, detail, ms, bytes,
+  end_reason, fence, version`;

@@ -42,10 +42,10 @@ export function scanCalls(
       and ${scannedBy(filter)}
     order by created_at_ms desc, id desc limit ${maxScanned})`;
   return sql`
-    select page.*, agent_id as "agentId" from (
-      ${hitsIn(filters.map(scan), sql`"createdAtMs" desc, id desc`, limit, maxScanned)}
-    ) as page left join voice_session on voice_session.id = page."sessionId"
-    order by page."createdAtMs" desc, page.id desc`;
+    select page.*, agent_id from (
+      ${hitsIn(filters.map(scan), sql`created_at_ms desc, id desc`, limit, maxScanned)}
+    ) as page left join voice_session on voice_session.id = page.session_id
+    order by page.created_at_ms desc, page.id desc`;
 }
 
 /** The part of a filter that one index covers in the order of the list. */

@@ -31,7 +31,8 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
     insert(record, most) {
       return database.transaction(async (sql) => {
         // While this row is being created no other call of the session can be inserted, so the count that follows is exact.
-        const { count } = await sql`${insertion(record)}`;
+        const { count } = await sql`
+          insert into voice_call ${sql(rowOf(record))} on conflict (session_id) where state = 'creating' do nothing`;
         if (count === 0) return 'in_progress';
         const [had] = await sql<{ calls: number }[]>`
           select count(*) as calls from voice_call where session_id = ${record.sessionId}`;
@@ -67,7 +68,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       order by due_at_ms limit ${limit}`,
 
     orphans: (atMs, fingerprints, limit) => query<Orphan>`
-      select id, session_id as "sessionId", provider, fingerprint, owner_node as "ownerNode", fence, until_ms as "ownerUntilMs"
+      select id, session_id, provider, fingerprint, owner_node, fence, until_ms as "ownerUntilMs"
       from voice_call left join live_node on node = owner_node
       where ${isUnfinished} and (until_ms is null or until_ms <= ${atMs}
         or (hangup = 'unconfirmed' and state <> 'closed' and fingerprint = any(${fingerprints}::text[])))
@@ -90,7 +91,7 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
       with renewed as (
         insert into live_node (node, until_ms) values (${node}, ${untilMs})
         on conflict (node) do update set until_ms = greatest(live_node.until_ms, excluded.until_ms))
-      select node, until_ms as "untilMs" from live_node where node <> ${node} and until_ms > ${atMs}`,
+      select node, until_ms from live_node where node <> ${node} and until_ms > ${atMs}`,
 
     async leave(node) {
       await execute`delete from live_node where node = ${node}`;
@@ -102,44 +103,19 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
   };
 }
 
-/**
- * Saves only the fields that change: which session the call belongs to, and at which provider, never does. Facts about the call are written with it.
- */
+/** Facts about the call are written with it. */
 function saving(record: CallRecord, expectedVersion: number): Fragment {
   return sql`
     with saved as (
-      update voice_call set state = ${record.state}, provider_call_id = ${record.providerCallId},
-        opened_at_ms = ${record.openedAtMs}, closing_at_ms = ${record.closingAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
-        hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, over_at_ms = ${record.overAtMs},
-        over_door = ${record.overDoor}, next_try_at_ms = ${record.nextTryAtMs},
-        unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
-        provider_ends_at_ms = ${record.providerEndsAtMs}, grace_until_ms = ${record.graceUntilMs},
-        owner_node = ${record.ownerNode}, fence = ${record.fence}, due_at_ms = ${dueAtMs(record)},
-        version = ${record.version}
-      where id = ${record.id} and version = ${expectedVersion}
-      returning id
+      update voice_call set ${sql(rowOf(record))} where id = ${record.id} and version = ${expectedVersion} returning id
     )${mayBeTold(record) ? sql`, ${toldCall(record)}` : sql``}
     select id from saved`;
-}
-
-function insertion(record: CallRecord): Fragment {
-  return sql`
-    insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id,
-      created_at_ms, opened_at_ms, closing_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door,
-      next_try_at_ms, unheard_since_ms,
-      give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, due_at_ms, version)
-    values (${record.id}, ${record.sessionId}, ${record.subject}, ${record.tenantId}, ${record.keyId},
-      ${record.provider}, ${record.fingerprint}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
-      ${record.openedAtMs}, ${record.closingAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
-      ${record.overAtMs}, ${record.overDoor}, ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
-      ${record.graceUntilMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
-    on conflict (session_id) where state = 'creating' do nothing`;
 }
 
 /** Written as in the indexes of what is due and of owners. */
 const isUnfinished = sql`(state <> 'closed' or grace_until_ms is not null)`;
 
-function dueAtMs(record: CallRecord): number | null {
+function rowOf(record: CallRecord) {
   const deadline = nextDeadline(record);
-  return Number.isFinite(deadline) ? deadline : null;
+  return { ...record, dueAtMs: Number.isFinite(deadline) ? deadline : null };
 }

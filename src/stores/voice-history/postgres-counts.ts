@@ -19,7 +19,7 @@ export async function countSessions(
 ): Promise<HistoryCounts> {
   const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`;
   const groups = await statementsOf(database).query<Group>`
-    select state, caller, tenant_id as "tenantId", sum(sessions)::bigint as sessions
+    select state, caller, tenant_id, sum(sessions)::bigint as sessions
     from session_tally where ${isMeant} group by state, caller, tenant_id having sum(sessions) <> 0
     union all
     select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs} and ${isMeant}`;

@@ -37,7 +37,6 @@ export function scanEach(
 ): Fragment {
   const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
-  const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
   const scan = (filter: HistoryFilter) => sql`(
     select ${record}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
       ${hits(filter)} as "isHit"
@@ -45,7 +44,7 @@ export function scanEach(
     where ${after === undefined ? sql`true` : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
       and ${startedWithin(filter)} and ${sort === '-endedAt' ? endedBy(filter) : scannedBy(filter)}
     order by ${key} ${way}, id ${way} limit ${maxScanned})`;
-  return hitsIn(filters.map(scan), sql`${sorted} ${way}, id ${way}`, limit, maxScanned);
+  return hitsIn(filters.map(scan), sql`${key} ${way}, id ${way}`, limit, maxScanned);
 }
 
 function startedWithin({ fromMs, toMs }: HistoryFilter): Fragment {
@@ -113,9 +112,9 @@ export async function silentSessions(
         select ${record}, state, ${hits({ ...filter, states: ['stale'] })} as "isHit" from voice_session
         where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MAX_SCANNED}
       ) as scanned
-      where "isHit" and "lastActivityAtMs" < ${beforeMs}
-        and ${after === undefined ? sql`true` : sql`("lastActivityAtMs", id) > (${after.atMs}, ${after.id})`}
-      order by "lastActivityAtMs", id limit ${limit + 1}`,
+      where "isHit" and last_activity_at_ms < ${beforeMs}
+        and ${after === undefined ? sql`true` : sql`(last_activity_at_ms, id) > (${after.atMs}, ${after.id})`}
+      order by last_activity_at_ms, id limit ${limit + 1}`,
   );
   return pageOf(found, limit, ({ lastActivityAtMs }) => lastActivityAtMs);
 }
@@ -137,7 +136,7 @@ export async function wordsDueSessions(
           and ${after === undefined ? sql`true` : sql`(words_due_at_ms, id) > (${after.atMs}, ${after.id})`}
         order by words_due_at_ms, id limit ${MAX_SCANNED}
       ) as scanned
-      where "isHit" order by "wordsDueAtMs", id limit ${limit + 1}`,
+      where "isHit" order by words_due_at_ms, id limit ${limit + 1}`,
   );
   return pageOf(found, limit, ({ wordsDueAtMs }) => wordsDueAtMs);
 }
@@ -161,7 +160,7 @@ export async function countOpen(database: Database, filter: HistoryFilter): Prom
     tenantId: string;
     sessions: number;
   }>`
-    select state, tenant_id as "tenantId", count(*) as sessions from voice_session
+    select state, tenant_id, count(*) as sessions from voice_session
     where ended_at_ms is null and ${hits(filter)} and ${startedWithin(filter)}
       and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
     group by state, tenant_id order by tenant_id`;
@@ -179,7 +178,5 @@ export function toRow({ state, ...record }: Listed): HistoryRow {
 
 /** The columns of a record, named like its fields. */
 export const record = sql`
-  id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
-  provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
-  last_activity_at_ms as "lastActivityAtMs", heard_until_ms as "heardUntilMs", words_due_at_ms as "wordsDueAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
-  end_reason as "endReason", version`;
+  id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard as "isHeard", started_at_ms,
+  last_seen_at_ms, last_activity_at_ms, heard_until_ms, words_due_at_ms, settled_at_ms, ended_at_ms, end_reason, version`;

@@ -87,7 +87,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
             select ${record}, state from voice_session
             where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MAX_SCANNED}
           ) as found
-        order by "startedAtMs" desc, id desc limit ${limit}`;
+        order by started_at_ms desc, id desc limit ${limit}`;
       return rows.map(toRow);
     },
 
@@ -99,7 +99,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     },
 
     countOpenByKey: (tenants) => query<KeyCount>`
-      select tenant_id as "tenantId", key_id as "keyId", count(*) as sessions from voice_session
+      select tenant_id, key_id, count(*) as sessions from voice_session
       where ended_at_ms is null and key_id is not null
         and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}
       group by tenant_id, key_id order by tenant_id, key_id`,

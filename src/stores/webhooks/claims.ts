@@ -127,7 +127,7 @@ const claimed = sql`
 
 const claimColumns = sql`
   endpoint.id, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url, endpoint.failures, endpoint.state,
-  event.id as "eventId", event.at_ms as "atMs", event.body, claimed.attempts,
+  event.id as "eventId", event.at_ms, event.body, claimed.attempts,
   (select setup.trace from session_setup as setup
     where setup.session_id >= claimed.session and setup.session_id < claimed.session || '~' limit 1) as trace`;
 

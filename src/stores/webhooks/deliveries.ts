@@ -22,7 +22,7 @@ export async function listDeliveries(
     order by at_ms desc, event_id desc limit ${maxScanned}`;
   const found = await runScan<WebhookDelivery & Scanned>(
     database,
-    hitsIn([scan], sql`"atMs" desc, "eventId" desc`, limit + 1, maxScanned),
+    hitsIn([scan], sql`at_ms desc, event_id desc`, limit + 1, maxScanned),
   );
   const { hits, last, isPartial } = pageOfScans(found, limit, maxScanned);
   return { rows: hits, next: last && { atMs: last.atMs, eventId: last.eventId }, isPartial };
@@ -37,5 +37,5 @@ export function replaySome({ endpointId, fromMs, toMs, types }: ReplayFilter): F
 }
 
 export const columns = sql`
-  event_id as "eventId", endpoint_id as "endpointId", type, session, at_ms as "atMs", state, attempts, next_at_ms as "nextAtMs",
-  done_at_ms as "doneAtMs", last_at_ms as "lastAtMs", last_status as "lastStatus", last_code as "lastCode", ms`;
+  event_id, endpoint_id, type, session, at_ms, state, attempts, next_at_ms,
+  done_at_ms, last_at_ms, last_status, last_code, ms`;

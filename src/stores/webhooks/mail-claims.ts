@@ -29,8 +29,8 @@ export async function claimMails({ query }: Statements, atMs: number, untilMs: n
       where delivery.event_id = picked.event_id and delivery.endpoint_id = picked.endpoint_id
       returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.last_code
     )
-    select event.id as "eventId", claimed.endpoint_id as "endpointId", nullif(event.tenant_id, ${INSTALLATION}) as "tenantId",
-      event.at_ms as "atMs", event.body, claimed.attempts, claimed.last_code as code
+    select event.id as "eventId", claimed.endpoint_id, nullif(event.tenant_id, ${INSTALLATION}) as "tenantId",
+      event.at_ms, event.body, claimed.attempts, claimed.last_code as code
     from claimed join webhook_event as event on event.id = claimed.event_id order by event.at_ms, event.id`;
   return rows.map(({ code, ...row }) => {
     return { ...row, untilMs, to: row.endpointId.slice(MAILBOX.length), isDeferred: code === DEFERRED };

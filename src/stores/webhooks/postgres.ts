@@ -140,14 +140,14 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     delivery: (endpointId, eventId) => first<DeliveryWithBody>`
       select delivery.*, event.body from (
         select ${deliveryColumns} from webhook_delivery where event_id = ${eventId} and endpoint_id = ${endpointId}
-      ) as delivery join webhook_event as event on event.id = delivery."eventId"`,
+      ) as delivery join webhook_event as event on event.id = delivery.event_id`,
 
     ofSession: (ref, tenants, limit) => query<WebhookDelivery & Pick<WebhookEndpoint, 'tenantId' | 'url'>>`
       select delivery.*, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url from (
         select ${deliveryColumns} from webhook_delivery where session = ${ref}
-      ) as delivery join webhook_endpoint as endpoint on endpoint.id = delivery."endpointId"
+      ) as delivery join webhook_endpoint as endpoint on endpoint.id = delivery.endpoint_id
       ${tenants === '*' ? sql`` : sql`where endpoint.tenant_id = any(${tenants}::text[])`}
-      order by "atMs" desc, "eventId" desc, "endpointId" limit ${limit}`,
+      order by at_ms desc, event_id desc, endpoint_id limit ${limit}`,
 
     async countWaiting(endpointIds) {
       const found = await query<{ id: string; waiting: number }>`
@@ -181,9 +181,7 @@ function isOf(tenants: readonly string[] | undefined): Fragment {
 }
 
 const recordOf = sql`
-  id, state, failures, failing_since_ms as "failingSinceMs", probe_at_ms as "probeAtMs", probes,
-  healthy_since_ms as "healthySinceMs", disabled_for as "disabledFor", version`;
+  id, state, failures, failing_since_ms, probe_at_ms, probes, healthy_since_ms, disabled_for, version`;
 
 const columns = sql`
-  ${recordOf}, nullif(tenant_id, ${INSTALLATION}) as "tenantId", url, types, created_at_ms as "createdAtMs",
-  created_by as "createdBy"`;
+  ${recordOf}, nullif(tenant_id, ${INSTALLATION}) as "tenantId", url, types, created_at_ms, created_by`;

@@ -95,5 +95,5 @@ export function tellOne(endpointId: string, type: typeof TEST_TYPE, data: object
         from webhook_endpoint where id = ${endpointId}`,
       data: sql`${JSON.stringify(data)}::text::json`,
     })}
-    select event_id as "eventId" from webhook_fact`;
+    select event_id from webhook_fact`;
 }
