@@ -24,19 +24,26 @@ export interface Statements {
   readonly query: <Row extends object>(text: TemplateStringsArray, ...values: Values) => Promise<Row[]>;
   /** The first of these rows; undefined if there are none. */
   readonly first: <Row extends object>(text: TemplateStringsArray, ...values: Values) => Promise<Row | undefined>;
+  /** The first column of all rows. */
+  readonly column: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T[]>;
+  /** The first column of the first row; undefined if there are no rows. */
+  readonly value: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T>;
   /** How many rows a statement has written, or returned. */
   readonly execute: (text: TemplateStringsArray, ...values: Values) => Promise<number>;
 }
 
 export function statementsOf(database: Pick<Database, 'run'>, options?: WorkOptions): Statements {
-  const run = <Row extends object>(text: TemplateStringsArray, values: Values) =>
-    database.run((driver) => driver<Row[]>(text, ...values), options);
+  const run = (text: TemplateStringsArray, values: Values) =>
+    database.run((driver) => driver<object[]>(text, ...values), options);
   return {
-    query: async <Row extends object>(text: TemplateStringsArray, ...values: Values) => [
-      ...(await run<Row>(text, values)),
-    ],
-    first: async <Row extends object>(text: TemplateStringsArray, ...values: Values) =>
-      (await run<Row>(text, values))[0],
+    query: async <Row>(text: TemplateStringsArray, ...values: Values) => [...(await run(text, values))] as Row[],
+    first: async <Row>(text: TemplateStringsArray, ...values: Values) => (await run(text, values))[0] as Row | undefined,
+    column: async <T>(text: TemplateStringsArray, ...values: Values) => (await run(text, values)).map(firstOf<T>),
+    value: async <T>(text: TemplateStringsArray, ...values: Values) => firstOf<T>((await run(text, values))[0] ?? {}),
     execute: async (text, ...values) => (await run(text, values)).count,
   };
+}
+
+function firstOf<T>(row: object): T {
+  return Object.values(row)[0] as T;
 }

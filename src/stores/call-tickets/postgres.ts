@@ -3,13 +3,9 @@ import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { CallTicket, CallTickets } from './contract.ts';
 
-interface Row {
-  readonly sessionId: string;
-}
-
 /** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */
 export function createPostgresCallTickets(database: Database): CallTickets {
-  const { first, execute } = statementsOf(database);
+  const { value, execute } = statementsOf(database);
   return {
     insert: grouped(async (tickets: readonly CallTicket[]) => {
       const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
@@ -19,16 +15,10 @@ export function createPostgresCallTickets(database: Database): CallTickets {
       return tickets.map(() => {});
     }),
 
-    async find(hash, atMs) {
-      const row = await first<Row>`
-        select session_id from call_ticket where hash = ${hash} and until_ms > ${atMs}`;
-      return row?.sessionId;
-    },
+    find: (hash, atMs) => value<string | undefined>`
+      select session_id from call_ticket where hash = ${hash} and until_ms > ${atMs}`,
 
-    async spend(hash, atMs) {
-      const row = await first<Row>`
-        delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id`;
-      return row?.sessionId;
-    },
+    spend: (hash, atMs) => value<string | undefined>`
+      delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id`,
   };
 }

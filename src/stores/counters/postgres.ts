@@ -20,7 +20,7 @@ interface Batch {
 
 /** Fixed-window counters in PostgreSQL: takes that arrive together are counted together. */
 export function createPostgresCounters(database: Database): Counters {
-  const { first, execute } = statementsOf(database);
+  const { value, execute } = statementsOf(database);
   const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)));
   return {
     take(key, limit, windowMs, atMs) {
@@ -33,9 +33,9 @@ export function createPostgresCounters(database: Database): Counters {
     },
 
     async read(key, windowMs, atMs) {
-      const row = await first<{ count: number }>`
+      const count = await value<number | undefined>`
         select count from counter where key = ${key} and window_start_ms = ${atMs - (atMs % windowMs)}`;
-      return row?.count ?? 0;
+      return count ?? 0;
     },
 
     async clear(key) {

@@ -15,12 +15,12 @@ export function createPostgresInstallation(database: Database): Installation {
     async secret(name) {
       const proposal = randomBytes(SECRET_BYTES);
       // The update changes nothing: it makes the statement return the first row, whoever wrote it, even if it was committed just now.
-      const row = await statementsOf(database, PATIENT).first<{ value: Buffer }>`
+      const secret = await statementsOf(database, PATIENT).value<Buffer | undefined>`
         insert into installation_secret as kept (name, value) values (${name}, ${proposal})
         on conflict (name) do update set value = kept.value
         returning value`;
-      if (row === undefined) throw new Error(`no installation secret ${name} came back`);
-      return row.value;
+      if (secret === undefined) throw new Error(`no installation secret ${name} came back`);
+      return secret;
     },
 
     async tryWrite() {

@@ -81,14 +81,14 @@ export interface FormerTables {
 
 /** @param chunk how many rows of each table are carried at once */
 export function createPostgresFormerTables(database: Database, chunk = CHUNK_ROWS): FormerTables {
-  const { query, first } = statementsOf(database, PATIENT);
+  const { column, value } = statementsOf(database, PATIENT);
   return {
     async carrySome(atMs) {
-      const filled = await query<{ table: string }>`${filledTables}`;
+      const filled = await column<string>`${filledTables}`;
       let isMore = false;
-      for (const source of sources.filter(({ table }) => filled.some((one) => one.table === table))) {
-        const row = await first<{ moved: number }>`${carry(source, atMs, chunk)}`;
-        isMore ||= row?.moved === chunk;
+      for (const source of sources.filter(({ table }) => filled.includes(table))) {
+        const moved = await value<number>`${carry(source, atMs, chunk)}`;
+        isMore ||= moved === chunk;
       }
       return isMore;
     },
@@ -110,5 +110,5 @@ function carry({ table, which, newest = 'ordinal', entries }: Source, atMs: numb
     ), put as (
       insert into journal (${sql.unsafe(COLUMNS)}) ${sql.unsafe(entries)} on conflict do nothing
     )
-    select count(*)::int8 as moved from moved`;
+    select count(*)::int8 from moved`;
 }

@@ -22,7 +22,7 @@ type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F]
  * @param maxScanned how many rows a page of a list scans at most
  */
 export function createPostgresJournal(database: Database, maxScanned = MAX_SCANNED): Journal {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, column, value, execute } = statementsOf(database);
   return {
     async append(entries) {
       if (entries.length > 0) await execute`${appended(entries)}`;
@@ -54,12 +54,9 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
           ) as counted group by target, kind, code`,
       ),
 
-    async actorsOf(machine, requestId, limit) {
-      const rows = await query<{ target: string }>`
-        select target from journal where kind = 'transition' and request_id = ${requestId} and machine = ${machine}
-        group by target order by max(at_ms) desc, max(ordinal) desc limit ${limit}`;
-      return rows.map(({ target }) => target);
-    },
+    actorsOf: (machine, requestId, limit) => column<string>`
+      select target from journal where kind = 'transition' and request_id = ${requestId} and machine = ${machine}
+      group by target order by max(at_ms) desc, max(ordinal) desc limit ${limit}`,
 
     async lostWithin(fromMs, toMs) {
       const rows = await query<Row>`
@@ -77,25 +74,19 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
       return row && toEntry<'act'>(row);
     },
 
-    async whoActed() {
-      // One index lookup for each actor, however many acts there are.
-      const rows = await query<{ actor: string }>`
-        with recursive each (actor) as (
-          select min(actor) from journal where kind = 'act' and actor is not null
-          union all
-          select (select min(actor) from journal where kind = 'act' and actor > each.actor)
-          from each where each.actor is not null
-        )
-        select actor from each where actor is not null`;
-      return rows.map(({ actor }) => actor);
-    },
+    // One index lookup for each actor, however many acts there are.
+    whoActed: () => column<string>`
+      with recursive each (actor) as (
+        select min(actor) from journal where kind = 'act' and actor is not null
+        union all
+        select (select min(actor) from journal where kind = 'act' and actor > each.actor)
+        from each where each.actor is not null
+      )
+      select actor from each where actor is not null`,
 
-    async beginnerOf(batchId) {
-      const row = await first<{ actor: string }>`
-        select actor from journal where batch_id = ${batchId} and kind = 'act' and code = 'sessions.end'
-        order by at_ms, ordinal limit 1`;
-      return row?.actor;
-    },
+    beginnerOf: (batchId) => value<string | undefined>`
+      select actor from journal where batch_id = ${batchId} and kind = 'act' and code = 'sessions.end'
+      order by at_ms, ordinal limit 1`,
   };
 }
 

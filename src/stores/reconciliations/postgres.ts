@@ -23,11 +23,11 @@ interface ModelRow {
 
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
-  const { query, first, execute } = statementsOf(database);
+  const { column, value, execute } = statementsOf(database);
   const patient = statementsOf(database, PATIENT);
   return {
     async counted(providers, fromMs, toMs) {
-      const [models, direct] = await Promise.all([
+      const [models, hasDirect] = await Promise.all([
         patient.query<ModelRow>`
           with entry as materialized (
             select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
@@ -44,18 +44,18 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
             bool_or(price_version = 'agent') as "hasOwnPrices",
             bool_or(classes is null and basis = 'events' and not estimated and tokens > 0) as "isUnclassed"
           from entry group by model order by model`,
-        patient.first<{ hasDirect: boolean }>`
+        patient.value<boolean>`
           select exists (
             select from voice_session where not heard and provider = any(${providers}::text[])
               and started_at_ms >= ${fromMs} and started_at_ms < ${toMs}
-          ) as "hasDirect"`,
+          )`,
       ]);
       return {
         models: byModel(models),
         microDollars: models.reduce((sum, { microDollars }) => sum + microDollars, 0),
         hasOwnPrices: models.some((row) => row.hasOwnPrices),
         isUnclassed: models.some((row) => row.isUnclassed),
-        hasDirect: direct?.hasDirect === true,
+        hasDirect,
       };
     },
 
@@ -86,16 +86,14 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
     },
 
     async list(from, to) {
-      const rows = await query<{ report: string }>`
+      const reports = await column<string>`
         select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`;
-      return rows.map(({ report }) => JSON.parse(report) as ReconciledDay);
+      return reports.map((report) => JSON.parse(report) as ReconciledDay);
     },
 
     async unexplainedAt(atMs) {
       const from = iso(atMs - RECONCILED_DAYS * DAY_MS).slice(0, 10);
-      const row = await first<{ sum: number }>`
-        select coalesce(sum(unexplained), 0)::bigint as sum from reconciliation where day >= ${from}`;
-      return row?.sum ?? 0;
+      return value<number>`select coalesce(sum(unexplained), 0)::bigint from reconciliation where day >= ${from}`;
     },
   };
 }

@@ -3,22 +3,18 @@ import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { ResumeToken, ResumeTokens } from './contract.ts';
 
-interface Row {
-  readonly sessionId: string;
-}
-
 /**
  * Resume tokens in PostgreSQL: spending one deletes its row, which only one of two attempts can do. Those of pages that attach together share a
  * statement.
  */
 export function createPostgresResumeTokens(database: Database): ResumeTokens {
-  const { query, first, execute } = statementsOf(database);
+  const { column, value, execute } = statementsOf(database);
   return {
     replace: grouped(async (tokens: readonly ResumeToken[]) => {
       // If two are for one session the later one is kept, as if they had come one after the other.
       const newest = [...new Map(tokens.map((token) => [token.sessionId, token])).values()];
       const [hashes, sessionIds] = [newest.map(({ hash }) => hash), newest.map(({ sessionId }) => sessionId)];
-      const rows = await query<Row>`
+      const ids = await column<string>`
         insert into resume_token as kept (session_id, hash, until_ms)
         select given.session_id, given.hash, given.until_ms
         from unnest(${sessionIds}::text[], ${hashes}::text[], ${newest.map(({ untilMs }) => untilMs)}::bigint[])
@@ -27,15 +23,12 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
         order by given.session_id
         on conflict (session_id) do update set hash = excluded.hash, until_ms = excluded.until_ms
         returning kept.session_id`;
-      const kept = new Set(rows.map(({ sessionId }) => sessionId));
+      const kept = new Set(ids);
       return tokens.map(({ sessionId }) => kept.has(sessionId));
     }),
 
-    async find(hash, atMs) {
-      const row = await first<Row>`
-        select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`;
-      return row?.sessionId;
-    },
+    find: (hash, atMs) => value<string | undefined>`
+      select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`,
 
     async spend(hash, ticket, atMs) {
       return (await execute`

@@ -99,10 +99,10 @@ interface Place {
 
 /** Whether the journal may have this many refusals, judged by PostgreSQL's statistics rather than by counting. */
 async function mayHave(database: Database, most: number): Promise<boolean> {
-  const size = await statementsOf(database).first<{ rows: number }>`
-    select greatest(n_live_tup, reltuples::int8) as rows
+  const rows = await statementsOf(database).value<number | undefined>`
+    select greatest(n_live_tup, reltuples::int8)
     from pg_stat_user_tables join pg_class on pg_class.oid = relid where relid = 'journal'::regclass`;
-  return size !== undefined && size.rows >= most;
+  return rows !== undefined && rows >= most;
 }
 
 /** The refusal that comes `places` places after another one, or from the beginning, from the newest to the oldest. */

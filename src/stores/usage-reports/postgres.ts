@@ -26,7 +26,7 @@ interface Named extends UsageTotals {
 
 /** Usage reports from the rolled-up sums, and from the entries of sessions. */
 export function createPostgresUsageReports(database: Database): UsageReports {
-  const { query, first } = statementsOf(database);
+  const { query, first, value } = statementsOf(database);
   return {
     async read(asked) {
       const after = asked.cursor === undefined ? null : readCursor(asked.cursor);
@@ -94,13 +94,10 @@ export function createPostgresUsageReports(database: Database): UsageReports {
         from own order by at_ms desc, ordinal desc limit ${limit}`;
     },
 
-    async countEntries(sessionId) {
-      const row = await first<{ count: number }>`
-        select count(*)::int8 as count from (
-          select from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0) limit ${MAX_SCANNED}
-        ) as counted`;
-      return row?.count ?? 0;
-    },
+    countEntries: (sessionId) => value<number>`
+      select count(*)::int8 from (
+        select from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0) limit ${MAX_SCANNED}
+      ) as counted`,
 
     async callersOf(subjects) {
       if (subjects.length === 0) return new Map();

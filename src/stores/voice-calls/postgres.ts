@@ -16,7 +16,7 @@ const IN_PROCESS = 'local';
 
 /** Calls in PostgreSQL. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SCANNED): VoiceCalls {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, value, execute } = statementsOf(database);
   return {
     // A node that takes over a dead node's calls asks for all of them at once.
     load: groupedById(
@@ -55,13 +55,10 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       return found ?? { open: 0, closing: 0 };
     },
 
-    async countClosing(beforeMs, tenants) {
-      const found = await first<{ calls: number }>`
-        select count(*)::integer as calls from voice_call where state = 'closing' and closing_at_ms <= ${beforeMs}
-          and coalesce(over_at_ms, 0) <= ${beforeMs}
-          and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}`;
-      return found?.calls ?? 0;
-    },
+    countClosing: (beforeMs, tenants) => value<number>`
+      select count(*)::integer from voice_call where state = 'closing' and closing_at_ms <= ${beforeMs}
+        and coalesce(over_at_ms, 0) <= ${beforeMs}
+        and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}`,
 
     due: (node, atMs, limit) => query<CallRecord>`
       select ${columns} from voice_call where owner_node = ${node} and due_at_ms <= ${atMs} and ${isUnfinished}

@@ -42,13 +42,13 @@ const MAX_ENDING = 10_000;
  * See `VoiceHistory.countEnding`. Engaged and stale ones are among the sessions that began longest ago, which an index finds: a session that has been
  * stale since a time began before it.
  */
-export async function countEnding(
+export function countEnding(
   database: Database,
   { engagedSinceMs, staleSinceMs, wordsDueByMs, tenants }: EndingFilter,
 ): Promise<number> {
   const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${tenants}::text[])`;
-  const row = await statementsOf(database).first<{ ending: number }>`
-    select count(*) as ending from (
+  return statementsOf(database).value<number>`
+    select count(*) from (
       select from (
         select from voice_session
         where ended_at_ms is null and started_at_ms <= ${engagedSinceMs} and state = 'engaged' ${shown}
@@ -66,5 +66,4 @@ export async function countEnding(
           and started_at_ms > ${engagedSinceMs} and state = 'engaged' ${shown}
         limit ${MAX_ENDING}) as unheard
     ) as ending`;
-  return row?.ending ?? 0;
 }

@@ -19,7 +19,7 @@ const MAX_INSERTS = 100;
  * @param maxScanned how many rows a page of the list scans at most
  */
 export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
-  const { query, execute } = statementsOf(database);
+  const { query, column, execute } = statementsOf(database);
   return {
     insert: grouped(async (opened: readonly OpenedSession[]) => {
       await execute`${insertOpened(opened)}`;
@@ -32,8 +32,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
       ({ id }) => id),
 
     async save(rows) {
-      const ended = rows.length === 0 ? [] : await query<{ readonly id: string }>`${saveNewer(rows)}`;
-      return { ended: ended.map(({ id }) => id) };
+      return { ended: rows.length === 0 ? [] : await column<string>`${saveNewer(rows)}` };
     },
 
     async rate(id, rating) {

@@ -25,7 +25,7 @@ const MAX_FINISHES = 100;
 /** Webhooks in PostgreSQL: outcomes that arrive together are saved together. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {
   const statements = statementsOf(database);
-  const { query, first, execute } = statements;
+  const { query, first, column, value, execute } = statements;
   const patient = statementsOf(database, PATIENT);
   const finish = grouped(async (finishes: readonly Finish[]) => {
     await finishAll(statements, finishes);
@@ -90,10 +90,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       return gone === 1;
     },
 
-    async tell(endpointId, type, data, atMs) {
-      const event = await first<{ eventId: string }>`${tellOne(endpointId, type, data, atMs)}`;
-      return event?.eventId;
-    },
+    tell: (endpointId, type, data, atMs) => value<string | undefined>`${tellOne(endpointId, type, data, atMs)}`,
 
     settle: (atMs, directBeforeMs, limit) => execute`
       with due as (
@@ -111,15 +108,12 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     claimOne: (endpointId, atMs, untilMs) => claimNext(statements, endpointId, atMs, untilMs),
     finish: (claim, outcome) => finish({ claim, outcome }),
 
-    async probesDue(atMs, failingBeforeMs, limit) {
-      const found = await query<{ id: string }>`
-        select id from webhook_endpoint as endpoint
-        where state = 'failing' and (probe_at_ms <= ${atMs} or probe_at_ms > ${atMs + LAST_PROBE_MS})
-          and (failing_since_ms <= ${failingBeforeMs} or exists (
-            select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
-        order by probe_at_ms limit ${limit}`;
-      return found.map(({ id }) => id);
-    },
+    probesDue: (atMs, failingBeforeMs, limit) => column<string>`
+      select id from webhook_endpoint as endpoint
+      where state = 'failing' and (probe_at_ms <= ${atMs} or probe_at_ms > ${atMs + LAST_PROBE_MS})
+        and (failing_since_ms <= ${failingBeforeMs} or exists (
+          select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
+      order by probe_at_ms limit ${limit}`,
 
     async hurry(atMs, longestMs) {
       // For each endpoint the index finds what waits longer than the shortest of the permitted times.
@@ -163,10 +157,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       return replayed === 1;
     },
 
-    async countReplay(filter) {
-      const found = await first<{ count: number }>`select count(*) as count from (${replaySome(filter)}) as chosen`;
-      return found?.count ?? 0;
-    },
+    countReplay: (filter) => value<number>`select count(*) from (${replaySome(filter)}) as chosen`,
 
     replayMany: (filter, atMs) => patient.execute`
       update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null

@@ -86,7 +86,7 @@ const written = sql`
 /** `evt_` and 22 characters of base64url that nobody can guess. */
 const eventId = sql`'evt_' || rtrim(translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), '=')`;
 
-/** The statement that sends an endpoint a test. @returns the event's id as `eventId` */
+/** The statement that sends an endpoint a test. @returns the event's id */
 export function tellOne(endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number): Fragment {
   return sql`
     with ${toldOne(endpointId, {
