@@ -138,7 +138,7 @@ export class Pool implements Database {
     return new Promise<T>((resolve, reject) => {
       let isTold = false;
       const refuse = (ms: number): void => {
-        const cause = this.#hasAnswered ? tooSlow(ms) : noAnswer(ms);
+        const cause = unanswered(ms, this.#hasAnswered);
         if (!isTold) this.health.refused(cause);
         isTold = true;
         reject(new Unavailable('database', cause));
@@ -213,13 +213,9 @@ export class Pool implements Database {
   }
 }
 
-/** The error for a missed deadline, if the server has answered other calls before. */
-function tooSlow(ms: number): Error {
-  return Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), {
-    code: TOO_SLOW,
-  });
-}
-
-function noAnswer(ms: number): Error {
-  return Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER });
+/** The error for a missed deadline. @param hasAnswered whether the server has answered other calls before */
+function unanswered(ms: number, hasAnswered: boolean): Error {
+  return hasAnswered
+    ? Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), { code: TOO_SLOW })
+    : Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER });
 }

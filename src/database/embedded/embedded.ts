@@ -72,8 +72,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   let closing: Promise<void> | undefined;
   const stopHousekeeping = startHousekeeping(pool, options.housekeepingMs);
   const close = async (): Promise<void> => {
-    stopHousekeeping();
+    const stopped = stopHousekeeping();
     await pool.close();
+    await stopped;
     await engine.close();
     await lock.release();
   };

@@ -3,7 +3,8 @@ import type { AnySql, Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
-import type { LoginPosition, Logins } from './contract.ts';
+import type { Position } from '../voice-history/contract.ts';
+import type { Logins } from './contract.ts';
 
 /** Console logins in PostgreSQL. */
 export function createPostgresLogins(database: Database): Logins {
@@ -35,7 +36,7 @@ export function createPostgresLogins(database: Database): Logins {
   };
 }
 
-function scan(state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number): Fragment {
+function scan(state: AuthState | undefined, atMs: number, after: Position | undefined, limit: number): Fragment {
   const active = isActive(atMs);
   const scanned = sql`
     select ${columns}, row_number() over (order by created_at_ms desc, id desc) as place,
