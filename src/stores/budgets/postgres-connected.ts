@@ -14,28 +14,23 @@ interface ConnectedQuery {
 }
 
 /** How calls are looked up. Queries of one kind share a statement, in which one index finds the calls. */
-const WAYS = ['session', 'subject', 'tenant', 'installation'] as const;
-
-type Way = (typeof WAYS)[number];
+type Way = 'session' | 'subject' | 'tenant' | 'installation';
 
 /** How long calls were connected, from their records in PostgreSQL. */
 export function createPostgresConnected(database: Database): BudgetUse['connected'] {
-  const reads = (): ReadonlyMap<Way, (asked: ConnectedQuery) => Promise<ConnectedTime>> =>
-    new Map(
-      WAYS.map((way) => [
-        way,
-        grouped(
-          // In a transaction, where JIT compilation is off: this runs every second.
-          (asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT)),
-      ]),
-    );
+  const read = (way: Way) =>
+    // In a transaction, where JIT compilation is off: this runs every second.
+    grouped((asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT));
+  const reads = () => ({
+    session: read('session'),
+    subject: read('subject'),
+    tenant: read('tenant'),
+    installation: read('installation'),
+  });
   // Separate groups, so that a query over a month of calls does not delay those that run every second.
   const [ofHours, ofMore] = [reads(), reads()];
-  return (of, fromMs, untilMs) => {
-    const read = (untilMs - fromMs <= SHORT_MS ? ofHours : ofMore).get(wayOf(of));
-    if (read === undefined) throw new Error('nothing finds these calls');
-    return read({ of, fromMs, untilMs });
-  };
+  return (of, fromMs, untilMs) =>
+    (untilMs - fromMs <= SHORT_MS ? ofHours : ofMore)[wayOf(of)]({ of, fromMs, untilMs });
 }
 
 /** How long the call of a row was connected between two instants. Calls whose closing no version noted have only `closed_at_ms`. */

@@ -30,7 +30,14 @@ interface DaysQuery {
 export function createPostgresBudgetUse(database: Database): BudgetUse {
   const statements = statementsOf(database);
   const patient = statementsOf(database, PATIENT);
-  const days = grouped((asked: readonly DaysQuery[]) => statements.query<UsageTotals>`${sumDays(asked)}`);
+  const days = grouped(
+    (asked: readonly DaysQuery[]) => statements.query<UsageTotals>`
+      select ${totals}
+      from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ firstDay }) => firstDay)}::text[],
+        ${asked.map(({ beforeDay }) => beforeDay)}::text[]) with ordinality as asked (account, first_day, before_day, n)
+      left join usage_total as total on total.subject = asked.account and total.day >= asked.first_day and total.day < asked.before_day
+      group by n order by n`,
+  );
   const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
     grouped(
       // In a transaction, where JIT compilation is off: this runs every second, and the planner estimates it at the cost of all its hours.
@@ -102,15 +109,6 @@ function connected(
   return sql`
     select coalesce(sum(${connectedMs(sql`${fromMs}::bigint`, sql`${atMs}::bigint`)}), 0)::bigint as "connectedMs"
     from voice_call where opened_at_ms < ${atMs} and ${which}`;
-}
-
-function sumDays(asked: readonly DaysQuery[]): Fragment {
-  return sql`
-    select ${totals}
-    from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ firstDay }) => firstDay)}::text[],
-      ${asked.map(({ beforeDay }) => beforeDay)}::text[]) with ordinality as asked (account, first_day, before_day, n)
-    left join usage_total as total on total.subject = asked.account and total.day >= asked.first_day and total.day < asked.before_day
-    group by n order by n`;
 }
 
 /** One statement, so that both sums are of the same instant. */

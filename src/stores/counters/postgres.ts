@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../database/database.ts';
-import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { Counters, CounterTake, TakenCount } from './contract.ts';
 
@@ -29,7 +29,21 @@ export function createPostgresCounters(database: Database): Counters {
     },
 
     async giveBack(counts) {
-      if (counts.length > 0) await execute`${giveAllBack(counts)}`;
+      if (counts.length === 0) return;
+      // Locks rows in the same order as takes do, to avoid deadlocks.
+      await execute`
+        update counter set count = greatest(0, counter.count - locked.taken) from (
+          select kept.key, kept.window_start_ms, given.taken
+          from (
+            select asked.key, window_start, count(*)::integer as taken
+            from unnest(${counts.map(({ key }) => key)}::text[],
+              ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
+            group by asked.key, window_start
+          ) as given
+          join counter as kept on kept.key = given.key and kept.window_start_ms = given.window_start
+          order by kept.key, kept.window_start_ms for update of kept
+        ) as locked
+        where counter.key = locked.key and counter.window_start_ms = locked.window_start_ms`;
     },
 
     async read(key, windowMs, atMs) {
@@ -59,23 +73,6 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
     const allowed = admitted.has(index);
     return { allowed, retryAtMs: allowed ? atMs : windowEndMs, windowStartMs };
   });
-}
-
-/** Locks rows in the same order as takes do, to avoid deadlocks. */
-function giveAllBack(counts: readonly TakenCount[]): Fragment {
-  return sql`
-    update counter set count = greatest(0, counter.count - locked.taken) from (
-      select kept.key, kept.window_start_ms, given.taken
-      from (
-        select asked.key, window_start, count(*)::integer as taken
-        from unnest(${counts.map(({ key }) => key)}::text[],
-          ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
-        group by asked.key, window_start
-      ) as given
-      join counter as kept on kept.key = given.key and kept.window_start_ms = given.window_start
-      order by kept.key, kept.window_start_ms for update of kept
-    ) as locked
-    where counter.key = locked.key and counter.window_start_ms = locked.window_start_ms`;
 }
 
 /** False if the window is already batched under another limit: a statement changes a row once, so this take waits for the next. */

@@ -1,5 +1,5 @@
 import type { AnySql, Database } from '../../database/database.ts';
-import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
+import { sql, statementsOf } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
@@ -34,7 +34,14 @@ interface KeptReport extends Totals {
 /** The usage ledger in PostgreSQL: reports that arrive together are committed together, and reads are grouped too. */
 export function createPostgresLedger(database: Database): Ledger {
   const statements = statementsOf(database);
-  const totals = grouped((asked: readonly Account[]) => statements.query<UsageTotals>`${totalsOf(asked)}`);
+  const totals = grouped(
+    (asked: readonly Account[]) => statements.query<UsageTotals>`
+      select coalesce(tokens, 0) as tokens, coalesce(micro_dollars, 0) as "microDollars"
+      from unnest(${asked.map(({ subject }) => subject)}::text[], ${asked.map(({ day }) => day)}::text[])
+        with ordinality as asked (subject, day, n)
+      left join usage_total on usage_total.subject = asked.subject and usage_total.day = asked.day
+      order by n`,
+  );
   return {
     record: grouped(
       (entries: readonly UsageEntry[]) =>
@@ -190,13 +197,4 @@ function recall(sql: AnySql, entries: string) {
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key
       and usage_entry.at_ms = usage_key.at_ms and usage_entry.session_id is not distinct from given."sessionId"
       and usage_entry.call_id is null`;
-}
-
-function totalsOf(asked: readonly Account[]): Fragment {
-  return sql`
-    select coalesce(tokens, 0) as tokens, coalesce(micro_dollars, 0) as "microDollars"
-    from unnest(${asked.map(({ subject }) => subject)}::text[], ${asked.map(({ day }) => day)}::text[])
-      with ordinality as asked (subject, day, n)
-    left join usage_total on usage_total.subject = asked.subject and usage_total.day = asked.day
-    order by n`;
 }

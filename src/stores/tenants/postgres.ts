@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
-import { toldKeys } from '../webhooks/key-facts.ts';
+import { told } from '../webhooks/told.ts';
 import { mergeWebhooks } from '../webhooks/merged.ts';
 import {
   KeyTaken,
@@ -233,6 +233,24 @@ function insertKeys(keys: readonly WidgetKey[], { atMs, ...by }: KeyChange): Fra
       returning id, tenant_id, origin, label
     ), ${toldKeys('key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
     select id from saved`;
+}
+
+/**
+ * Part of a statement that changes widget keys: `saved` has the columns of the changed keys. The key itself is not told.
+ * @param isNews whether the fact is true of a row of `saved` and was not before
+ */
+function toldKeys(
+  type: 'key.issued' | 'key.revoked' | 'key.paused',
+  { atMs, by, reason }: Omit<KeyChange, 'atMs'> & { readonly atMs: Fragment },
+  isNews: Fragment,
+): Fragment {
+  return told({
+    facts: sql`
+      select ${type}::text as type, tenant_id, ${atMs} as at_ms, null::text as ref, id, origin, label from saved where ${isNews}`,
+    data: sql`
+      json_build_object('tenantId', fact.tenant_id, 'keyId', fact.id, 'origin', fact.origin, 'label', fact.label, 'by', ${by}::text,
+        'reason', ${reason}::text)`,
+  });
 }
 
 function refuseDuplicates(keys: readonly WidgetKey[]): void {

@@ -2,7 +2,6 @@ import type { Database } from '../../database/database.ts';
 import { sql, type Fragment } from '../../database/statements.ts';
 import type { Position } from '../voice-history/contract.ts';
 import { hitsIn, scanTenants, type Scanned } from '../scanned-page.ts';
-import { columns } from './columns.ts';
 import type { CallFilter, CallPage, ListedCall } from './contract.ts';
 
 type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'> & Scanned;
@@ -70,3 +69,9 @@ function hits({ states, hangups, tenantId, keyId, agentId }: CallFilter): Fragme
         : sql`coalesce((select one.agent_id from voice_session as one where one.id = session_id) = ${agentId}, false)`
     })`;
 }
+
+/** The columns of a call's record, named like its fields. */
+export const columns = sql`
+  id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id, created_at_ms, opened_at_ms,
+  closing_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door, next_try_at_ms, unheard_since_ms,
+  give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, version`;

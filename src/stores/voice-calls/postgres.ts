@@ -5,9 +5,8 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { groupedById } from '../grouped.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
 import { mayBeTold, toldCall } from '../webhooks/call-facts.ts';
-import { columns } from './columns.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
-import { listCalls } from './postgres-pages.ts';
+import { columns, listCalls } from './postgres-pages.ts';
 
 /** How many calls of another provider are named. */
 const NAMED = 3;

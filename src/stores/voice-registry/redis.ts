@@ -138,7 +138,7 @@ function keySet(tenantId: string, keyId: string): string {
   return `${tenantId}\0${keyId}`;
 }
 
-export interface Claim {
+interface Claim {
   readonly atMs: number;
   readonly limit: number;
   readonly leaseMs: number;

@@ -5,7 +5,7 @@ import { LOCK_CLASSES } from '../../database/locks.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
-import { claimDue, claimNext, finishAll, releaseAll, type Finish } from './claims.ts';
+import { claimDue, claimMails, claimNext, finishAll, releaseAll, type Finish } from './claims.ts';
 import {
   DEFERRED,
   type DeliveryWithBody,
@@ -15,7 +15,6 @@ import {
   type Webhooks,
 } from './contract.ts';
 import { columns as deliveryColumns, listDeliveries, replaySome } from './deliveries.ts';
-import { claimMails } from './mail-claims.ts';
 import { toldSettled } from './session-facts.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 import { tellOne, toldGiven } from './told.ts';
