@@ -225,11 +225,7 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         "tokensAfter", "microDollarsAfter", "keyTokensAfter", "keyMicroDollarsAfter", "tenantTokensAfter",
         "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", classes, key_id, agent_id
       from counted order by n
-    ), ${rolledUp(
-      sql`
-        select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
-        from counted`,
-    )}, ${lowered(sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
+    ), ${rolledUp}, ${lowered(sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
     ${toldUsage(
       sql`
         'callRef', fact."callId", 'model', fact.model, 'basis', fact.basis, 'isEstimated', fact."isEstimated",

@@ -12,12 +12,10 @@ export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   return { tokens: a.tokens + b.tokens, microDollars: a.microDollars + b.microDollars };
 }
 
-export interface UsageEntry {
+export interface UsageEntry extends UsageTotals {
   readonly subject: string;
   /** Calendar day as YYYY-MM-DD in QUOTA_TIMEZONE. */
   readonly day: string;
-  readonly tokens: number;
-  readonly microDollars: number;
   readonly atMs: number;
   readonly tenantId: string | null;
   /** The session named by the report. */

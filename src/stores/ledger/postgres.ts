@@ -174,13 +174,8 @@ function count(sql: AnySql, entries: string) {
       select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after,
         key_tokens_after, key_micro_dollars_after, tenant_tokens_after, tenant_micro_dollars_after, key_id, agent_id
       from counted order by n
-    ), ${rolledUp(
-      sql`
-        select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
-        from counted`,
-    )}, ${toldUsage(
-      sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`,
-    )}
+    ), ${rolledUp},
+    ${toldUsage(sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`)}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
       key_micro_dollars_after as "keyMicroDollars", tenant_tokens_after as "tenantTokens",
       tenant_micro_dollars_after as "tenantMicroDollars" from counted`;

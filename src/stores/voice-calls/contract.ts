@@ -4,12 +4,7 @@ import type { Promised } from '../../kernel/eventually.ts';
 import type { Page, Position } from '../voice-history/contract.ts';
 
 /** A call whose owner is not a live node. */
-export interface Orphan {
-  readonly id: string;
-  readonly sessionId: string;
-  readonly provider: string;
-  readonly fingerprint: string | null;
-  readonly ownerNode: string;
+export interface Orphan extends Pick<CallRecord, 'id' | 'sessionId' | 'provider' | 'fingerprint' | 'ownerNode'> {
   /** The fence that was read: the first node to take the call over changes it. */
   readonly fence: number;
   /** When its owner's lease ends or ended; null if the owner left, or is no longer known. */

@@ -4,7 +4,7 @@ import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
-import type { DueAt, Share, VoiceRegistry } from './contract.ts';
+import type { DueAt, VoiceRegistry } from './contract.ts';
 
 export interface RedisRegistryDeps {
   readonly redis: Pick<Redis, 'run'>;
@@ -106,7 +106,8 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     },
 
     async claimDue(atMs, limit, leaseMs, share) {
-      const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs, share });
+      const tags = share === undefined ? allTags : allTags.filter(share);
+      const ids = await claimDue(redis, [String(atMs), String(atMs + leaseMs), keep], limit, tags);
       // The claimer must act on the current record, not on a remembered one.
       for (const id of ids) recent.delete(id);
       return ids;
@@ -138,51 +139,32 @@ function keySet(tenantId: string, keyId: string): string {
   return `${tenantId}\0${keyId}`;
 }
 
-interface Claim {
-  readonly atMs: number;
-  readonly limit: number;
-  readonly leaseMs: number;
-  readonly keepMs: number;
-  readonly share?: Share | undefined;
-}
-
-interface DueTag {
-  readonly tag: number;
-  readonly count: number;
-}
-
 /**
  * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many are
  * claimed as were asked for. It begins at a random tag, so that nodes that sweep at once do not meet at the same one.
  */
-async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string[]> {
+async function claimDue(
+  redis: Pick<Redis, 'run'>,
+  [atMs, untilMs, keepMs]: readonly [string, string, string],
+  limit: number,
+  tags: readonly number[],
+): Promise<string[]> {
+  const counts = await Promise.all(limit > 0 ? tags.map((tag) => redis.run(tag, 'due', 'due', [atMs])) : []);
+  const due = tags.map((tag, at) => ({ tag, count: counts[at] as number })).filter(({ count }) => count > 0);
+  const begin = Math.floor(Math.random() * due.length);
+  let waiting = [...due.slice(begin), ...due.slice(0, begin)];
   const claimed: string[] = [];
-  let waiting = claim.limit > 0 ? await dueTags(redis, claim) : [];
-  while (waiting.length > 0 && claimed.length < claim.limit) {
+  while (waiting.length > 0 && claimed.length < limit) {
     const now: Promise<unknown>[] = [];
-    let wanted = claim.limit - claimed.length;
+    let wanted = limit - claimed.length;
     for (const { tag, count } of waiting) {
       if (wanted === 0) break;
       const claimable = Math.min(count, wanted);
       wanted -= claimable;
-      now.push(claimOfTag(redis, tag, claimable, claim));
+      now.push(redis.run(tag, 'claim', 'due', [atMs, untilMs, String(claimable), keepMs]));
     }
     claimed.push(...((await Promise.all(now)) as string[][]).flat());
     waiting = waiting.slice(now.length);
   }
   return claimed;
-}
-
-async function dueTags(redis: Pick<Redis, 'run'>, { atMs, share }: Claim): Promise<DueTag[]> {
-  const tags = share === undefined ? allTags : allTags.filter(share);
-  const counts = await Promise.all(tags.map((tag) => redis.run(tag, 'due', 'due', [String(atMs)])));
-  const due = tags.map((tag, at) => ({ tag, count: counts[at] as number })).filter(({ count }) => count > 0);
-  const begin = Math.floor(Math.random() * due.length);
-  return [...due.slice(begin), ...due.slice(0, begin)];
-}
-
-function claimOfTag(redis: Pick<Redis, 'run'>, tag: number, limit: number, claim: Claim): Promise<unknown> {
-  const { atMs, leaseMs, keepMs } = claim;
-  const args = [String(atMs), String(atMs + leaseMs), String(limit), String(keepMs)];
-  return redis.run(tag, 'claim', 'due', args);
 }
