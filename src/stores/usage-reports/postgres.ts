@@ -29,17 +29,14 @@ export function createPostgresUsageReports(database: Database): UsageReports {
   const { query, first, value } = statementsOf(database);
   return {
     async read(asked) {
-      const after = asked.cursor === undefined ? null : readCursor(asked.cursor);
-      if (after === undefined) return 'bad_cursor';
       // One row more than asked for tells whether there is a next page.
-      const answer = await first<Answer>`${report(asked, after)}`;
+      const answer = await first<Answer>`${report(asked)}`;
       if (answer === undefined) throw new Error('a sum has one row');
       const { scanned, series, total, unattributed } = answer;
       if (scanned > MAX_SCANNED) return 'too_broad';
       const rows = answer.rows.slice(0, asked.limit);
-      const last = rows.at(-1);
-      const nextCursor = answer.rows.length > asked.limit && last !== undefined ? writeCursor(last) : undefined;
-      return { rows, nextCursor, series, total, unattributed };
+      const next = answer.rows.length > asked.limit ? rows.at(-1) : undefined;
+      return { rows, next, series, total, unattributed };
     },
 
     async since(by, sinceMs, tenants) {
@@ -118,11 +115,12 @@ function byId(rows: readonly Named[]): Map<string, UsageTotals> {
 }
 
 /** Page, series and sums come from one statement, so that they agree. */
-function report(asked: UsageAsked, after: Position | null): Fragment {
+function report(asked: UsageAsked): Fragment {
+  const { after } = asked;
   const amounts = sql`
     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;
   const isAfter =
-    after === null
+    after === undefined
       ? sql`true`
       : sql`("microDollars", tokens, id) < (${after.microDollars}::bigint, ${after.tokens}::bigint, ${after.id}::text collate "C")`;
   return sql`
@@ -149,31 +147,6 @@ function sumSince(by: UsageBy, sinceMs: number, tenants: readonly string[] | und
     select coalesce(id, '') as id, (select count(*) from scanned) as scanned, sum(tokens)::bigint as tokens,
       sum(micro_dollars)::bigint as "microDollars"
     from scanned where meant group by id`;
-}
-
-/** The last row of a page: the next page begins after it. */
-type Position = Pick<UsageRow, 'microDollars' | 'tokens' | 'id'>;
-
-/** A cursor; callers hand it back without reading it. */
-function writeCursor({ microDollars, tokens, id }: Position): string {
-  return Buffer.from(JSON.stringify([microDollars, tokens, id])).toString('base64url');
-}
-
-/** The position of a cursor; undefined for anything that `writeCursor` would not have written. */
-function readCursor(cursor: string): Position | undefined {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(parts)) return undefined;
-  const [microDollars, tokens, id] = parts as unknown[];
-  if (!Number.isSafeInteger(microDollars) || !Number.isSafeInteger(tokens)) return undefined;
-  // PostgreSQL accepts no NUL in a text.
-  if (typeof id !== 'string' || id.includes('\0')) return undefined;
-  const position = { microDollars: microDollars as number, tokens: tokens as number, id };
-  return writeCursor(position) === cursor ? position : undefined;
 }
 
 /**
