@@ -9,9 +9,7 @@ const INT8 = 20;
  */
 function parseInt8(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`int8 value ${text} is beyond what a number holds exactly`);
-  }
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value ${text} is beyond what a number holds exactly`);
   return value;
 }
 

@@ -16,8 +16,6 @@ export interface ExternalOptions {
   readonly idleMs?: number;
   /** While it is patient, connecting may take as long as the work of a start. */
   readonly patience?: Readonly<Patience>;
-  /** False behind PgBouncer in transaction mode. By default the URL decides. */
-  readonly prepare?: boolean;
 }
 
 const MAX_BACKOFF_SEC = 0.5;
@@ -31,7 +29,7 @@ const DEADLINE_MS = 800;
  * @throws TypeError when the URL cannot be parsed.
  */
 export function openExternal(options: ExternalOptions): Database {
-  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, idleMs = MINUTE_MS, patience, prepare } = options;
+  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, idleMs = MINUTE_MS, patience } = options;
   const connect = (): Sql =>
     postgres(url, {
       max: maxConnections,
@@ -42,7 +40,6 @@ export function openExternal(options: ExternalOptions): Database {
       keep_alive: 30,
       connection: { application_name: 'switchboard' },
       ...driverOptions,
-      ...(prepare === undefined ? {} : { prepare }),
     }) as unknown as Sql;
 
   return new Pool({

@@ -150,9 +150,7 @@ export class Pool implements Database {
         overdue = true;
         generation.overdue += 1;
         const isSilent = generation.answers === answersBefore;
-        if (isSilent || generation.overdue * 2 > this.#options.size) {
-          this.#replace(generation, isSilent);
-        }
+        if (isSilent || generation.overdue * 2 > this.#options.size) this.#replace(generation, isSilent);
         refuse(attempt.deadlineMs);
       });
 
@@ -161,9 +159,7 @@ export class Pool implements Database {
         callOff();
         generation.overdue -= overdue ? 1 : 0;
         generation.active -= 1;
-        if (generation.active === 0) {
-          generation.onIdle?.();
-        }
+        if (generation.active === 0) generation.onIdle?.();
       };
 
       start(generation.sql, attempt).then(
@@ -199,9 +195,7 @@ export class Pool implements Database {
   }
 
   #replace(generation: Generation, afterSilence: boolean): void {
-    if (generation !== this.#current || this.#closed) {
-      return;
-    }
+    if (generation !== this.#current || this.#closed) return;
     this.#retire(generation, this.#options.graceMs);
     this.#current = new Generation(this.#options.connect(), afterSilence);
   }

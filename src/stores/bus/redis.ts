@@ -1,3 +1,4 @@
+import { BackgroundTasks } from '../../kernel/background-tasks.ts';
 import { every } from '../../kernel/every.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfSession } from '../../redis/tags.ts';
@@ -43,7 +44,7 @@ export interface RedisBus extends Bus {
  */
 export function createRedisBus({ redis, node: me, onError, now = () => performance.now() }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
-  const underWay = new Set<Promise<unknown>>();
+  const sending = new BackgroundTasks(failed);
   const gapListeners = new Set<{ readonly listen: () => void }>();
   const sessions = new FollowedInRedis({ redis, node: me, now });
   /** Messages that could not be sent, and whose loss was not announced yet. */
@@ -127,9 +128,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
 
     publish(message: BusMessage) {
       local.publish(message);
-      const sending = send(message).catch(failed);
-      underWay.add(sending);
-      void sending.finally(() => underWay.delete(sending));
+      sending.start(send(message));
     },
 
     noteLoss() {
@@ -149,7 +148,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     },
 
     async close() {
-      await Promise.all(underWay);
+      await sending.settled();
       await stopTicking();
       await subscription.close();
     },

@@ -11,20 +11,17 @@ export interface RedisRegistryDeps {
   readonly dueAt: DueAt;
   /** Live records that no sweep reaches for this long expire, in milliseconds: longer than the time to any deadline. */
   readonly keepMs: number;
-  /** Ended records that nobody removes expire after this, in milliseconds. */
-  readonly keepEndedMs?: number;
-  /** How many records this process remembers; about a kilobyte each. */
-  readonly maxRecent?: number;
 }
 
+/** Ended records that nobody removes expire after this, in milliseconds. */
 const KEEP_ENDED_MS = 600_000;
+/** How many records this process remembers; about a kilobyte each. */
 const MAX_RECENT = 50_000;
 
 /** The live registry that all nodes share; see `src/redis/lua/registry.ts` for what is kept where. */
-export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
-  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
-  const recent = new Lru<VoiceRecord>(maxRecent);
-  const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
+export function createRedisVoiceRegistry({ redis, dueAt, keepMs }: RedisRegistryDeps): Promised<VoiceRegistry> {
+  const recent = new Lru<VoiceRecord>(MAX_RECENT);
+  const [keep, keepEnded] = [String(keepMs), String(KEEP_ENDED_MS)];
   const ask = (name: string, id: string, args?: readonly string[]): Promise<unknown> =>
     redis.run(tagOfSession(id), name, id, args);
 
