@@ -6,6 +6,7 @@ import type { Bus, FollowedSessions } from './contract.ts';
 import { type BusMessage, readBusMessage, sessionOf } from '../../protocol/bus.ts';
 import { FollowedInRedis, followersOf } from './followed.ts';
 import { createInProcessBus } from './in-process.ts';
+import { Listeners } from './listeners.ts';
 
 /** Every node listens on it. */
 const CHANNEL = 'bus';
@@ -45,7 +46,7 @@ export interface RedisBus extends Bus {
 export function createRedisBus({ redis, node: me, onError, now = () => performance.now() }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
   const sending = new BackgroundTasks(failed);
-  const gapListeners = new Set<{ readonly listen: () => void }>();
+  const gaps = new Listeners<[]>(onError);
   const sessions = new FollowedInRedis({ redis, node: me, now });
   /** Messages that could not be sent, and whose loss was not announced yet. */
   let unsent = 0;
@@ -53,16 +54,6 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
   let isDirected = false;
   /** Until then there may be an older build, which receives messages about sessions only on the channel of all nodes. */
   let olderUntilMs = now() + OLDER_MS;
-
-  function announceGap(): void {
-    for (const { listen } of gapListeners) {
-      try {
-        listen();
-      } catch (error) {
-        onError(error);
-      }
-    }
-  }
 
   function receive(text: string): void {
     if (text.startsWith(me)) return;
@@ -79,11 +70,11 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     olderUntilMs = now() + OLDER_MS;
     sessions.forget();
     if (sessions.size > 0) await sessions.renew();
-    announceGap();
+    gaps.tell();
   }
 
   async function tick(): Promise<void> {
-    if (await sessions.renew()) announceGap();
+    if (await sessions.renew()) gaps.tell();
     if (unsent === 0) return;
     const told = unsent;
     await redis.publish(CHANNEL, me + GAP);
@@ -139,13 +130,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
 
     subscribe: (listener) => local.subscribe(listener),
 
-    onGap(listen) {
-      const listener = { listen };
-      gapListeners.add(listener);
-      return () => {
-        gapListeners.delete(listener);
-      };
-    },
+    onGap: (listener) => gaps.add(listener),
 
     async close() {
       await sending.settled();

@@ -163,20 +163,26 @@ async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<vo
           excluded.max_keys)`;
 }
 
+const keyColumns = sql`
+  key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms`;
+
+const keyFields = sql`
+  key, given.id, "tenantId", origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"`;
+
+const keyTypes = sql`
+  key text, id text, "tenantId" text, origin text, label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text,
+  limits jsonb, totals jsonb, bots jsonb, "revokedAtMs" bigint`;
+
 /** Writes only what differs: a start with an unchanged file writes no row. */
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
   const [taken] = await sql<{ key: string }[]>`
     with given as materialized (
-      select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb,
-        bots jsonb, "revokedAtMs" bigint)
+      select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (${keyTypes})
     ), was as materialized (
       select kept.key from widget_key as kept join given on given.key = kept.key
       where kept.revoked_at_ms is null and given."revokedAtMs" is not null
     ), merged as (
-      insert into widget_key as kept
-        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
-      select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs" from given
+      insert into widget_key as kept (${keyColumns}) select ${keyFields} from given
       on conflict (key) do update set
         origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
         call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, bots = excluded.bots,
@@ -223,12 +229,8 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
 function insertKeys(keys: readonly WidgetKey[], { atMs, ...by }: KeyChange): Fragment {
   return sql`
     with saved as (
-      insert into widget_key
-        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
-      select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"
-      from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, bots jsonb,
-        "revokedAtMs" bigint)
+      insert into widget_key (${keyColumns})
+      select ${keyFields} from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (${keyTypes})
       join tenant on tenant.id = given."tenantId"
       returning id, tenant_id, origin, label
     ), ${toldKeys('key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
