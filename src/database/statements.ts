@@ -28,6 +28,8 @@ export interface Statements {
   readonly column: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T[]>;
   /** The first column of the first row; undefined if there are no rows. */
   readonly value: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T>;
+  /** Runs a statement for its effect alone. */
+  readonly write: (text: TemplateStringsArray, ...values: Values) => Promise<void>;
   /** How many rows a statement has written, or returned. */
   readonly execute: (text: TemplateStringsArray, ...values: Values) => Promise<number>;
 }
@@ -40,6 +42,7 @@ export function statementsOf(database: Pick<Database, 'run'>, options?: WorkOpti
     first: async <Row>(text: TemplateStringsArray, ...values: Values) => (await run(text, values))[0] as Row | undefined,
     column: async <T>(text: TemplateStringsArray, ...values: Values) => (await run(text, values)).map(firstOf<T>),
     value: async <T>(text: TemplateStringsArray, ...values: Values) => firstOf<T>((await run(text, values))[0] ?? {}),
+    write: async (text, ...values) => void (await run(text, values)),
     execute: async (text, ...values) => (await run(text, values)).count,
   };
 }

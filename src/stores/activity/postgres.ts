@@ -27,12 +27,12 @@ interface RefusedRow extends ScannedRow {
 
 /** Activity in PostgreSQL. Rows are written in the order of their key, so that nodes that share a shard cannot deadlock. */
 export function createPostgresActivity(database: Database): ActivityStore {
-  const { query, execute } = statementsOf(database);
+  const { query, write } = statementsOf(database);
   return {
     async add(counted, atMs, shard) {
       if (counted.length === 0) return;
       const [minute, hour] = [atMs - (atMs % MINUTE_MS), atMs - (atMs % HOUR_MS)];
-      await execute`
+      await write`
         insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)
         select span, bucket_ms, kind, label, "tenantId", "keyId", ${shard}, sum(n)::int8
         from json_to_recordset(${JSON.stringify(counted)}::text::json) as given (kind text collate "C",

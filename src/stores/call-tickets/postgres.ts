@@ -5,11 +5,11 @@ import type { CallTicket, CallTickets } from './contract.ts';
 
 /** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */
 export function createPostgresCallTickets(database: Database): CallTickets {
-  const { value, execute } = statementsOf(database);
+  const { value, write } = statementsOf(database);
   return {
     insert: grouped(async (tickets: readonly CallTicket[]) => {
       const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
-      await execute`
+      await write`
         insert into call_ticket (hash, session_id, until_ms)
         select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
       return tickets.map(() => {});

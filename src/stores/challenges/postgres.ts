@@ -7,7 +7,7 @@ import type { Askers, Challenges } from './contract.ts';
 
 /** OTP challenges in PostgreSQL. */
 export function createPostgresChallenges(database: Database): Challenges {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, write } = statementsOf(database);
   return {
     load: (id) => first<ChallengeRecord>`select ${columns} from otp_challenge where id = ${id}`,
 
@@ -21,9 +21,7 @@ export function createPostgresChallenges(database: Database): Challenges {
       });
     },
 
-    async insert(record) {
-      await execute`insert into otp_challenge ${sql(record)}`;
-    },
+    insert: (record) => write`insert into otp_challenge ${sql(record)}`,
 
     async list(state, atMs, before, limit) {
       const found = await query<WalkedRow>`${scan(state, atMs, before, limit + 1)}`;

@@ -10,7 +10,7 @@ interface Row extends Omit<ClockAgreement, 'leads'> {
 
 /** What nodes agree on about the time, in a table with one row. */
 export function createPostgresClockAgreements(database: Database): ClockAgreements {
-  const { query, first, execute } = statementsOf(database);
+  const { first, write, execute } = statementsOf(database);
   return {
     async read() {
       const row = await first<Row>`
@@ -25,9 +25,7 @@ export function createPostgresClockAgreements(database: Database): ClockAgreemen
       return { ...rest, leads };
     },
 
-    async vouch() {
-      await execute`update agreed_time set vouched = vouched + 1, vouched_at_ms = ${nowMs}`;
-    },
+    vouch: () => write`update agreed_time set vouched = vouched + 1, vouched_at_ms = ${nowMs}`,
 
     async note({ registryMs, sinceMs, databaseMs }, version) {
       const noted = await execute`

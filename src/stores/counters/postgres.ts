@@ -20,7 +20,7 @@ interface Batch {
 
 /** Fixed-window counters in PostgreSQL: takes that arrive together are counted together. */
 export function createPostgresCounters(database: Database): Counters {
-  const { value, execute } = statementsOf(database);
+  const { value, write } = statementsOf(database);
   const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)));
   return {
     take(key, limit, windowMs, atMs) {
@@ -31,7 +31,7 @@ export function createPostgresCounters(database: Database): Counters {
     async giveBack(counts) {
       if (counts.length === 0) return;
       // Locks rows in the same order as takes do, to avoid deadlocks.
-      await execute`
+      await write`
         update counter set count = greatest(0, counter.count - locked.taken) from (
           select kept.key, kept.window_start_ms, given.taken
           from (
@@ -52,9 +52,7 @@ export function createPostgresCounters(database: Database): Counters {
       return count ?? 0;
     },
 
-    async clear(key) {
-      await execute`delete from counter where key = ${key}`;
-    },
+    clear: (key) => write`delete from counter where key = ${key}`,
   };
 }
 

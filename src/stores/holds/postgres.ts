@@ -30,19 +30,17 @@ interface StandingRow extends UsageTotals {
  * transaction that writes the holds.
  */
 export function createPostgresHolds(database: Database): Holds {
-  const { query, execute } = statementsOf(database);
+  const { query, write } = statementsOf(database);
   const standings = grouped(
     (asked: readonly StandingRequest[]) => query<StandingRow>`${standingsOf(asked)}`);
   return {
     take: (sessionId, accounts, wanted, untilMs, atMs) =>
       database.transaction((sql) => take(sql, { sessionId, accounts, wanted, untilMs, atMs })),
 
-    async release(sessionId) {
-      await execute`
-        delete from usage_hold where session_id = ${sessionId} and (
-          not exists (select from voice_call where session_id = ${sessionId} and state <> 'closed')
-          or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`;
-    },
+    release: (sessionId) => write`
+      delete from usage_hold where session_id = ${sessionId} and (
+        not exists (select from voice_call where session_id = ${sessionId} and state <> 'closed')
+        or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`,
 
     async standing(account, day, sessionId, atMs) {
       const row = await standings({ account, day, sessionId, atMs });

@@ -22,15 +22,15 @@ type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F]
  * @param maxScanned how many rows a page of a list scans at most
  */
 export function createPostgresJournal(database: Database, maxScanned = MAX_SCANNED): Journal {
-  const { query, first, column, value, execute } = statementsOf(database);
+  const { query, first, column, value, write } = statementsOf(database);
   return {
     async append(entries) {
-      if (entries.length > 0) await execute`${appended(entries)}`;
+      if (entries.length > 0) await write`${appended(entries)}`;
     },
 
     async settle(ids, result, count) {
       const known = JSON.stringify({ result, count: count ?? null });
-      await execute`
+      await write`
         update journal set detail = detail || ${known}::text::jsonb where id = any(${ids}::text[])`;
     },
 

@@ -26,7 +26,7 @@ export function createPostgresKeySlots(database: Database): KeySlots {
     confirm: ({ tenantId, keyId }, sessionId, limits) => confirm({ tenantId, keyId, sessionId, limits }),
 
     async free(sessionId) {
-      await statementsOf(database).execute`delete from key_slot where session_id = ${sessionId}`;
+      await statementsOf(database).write`delete from key_slot where session_id = ${sessionId}`;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { LoginAddress, LoginAddresses } from './contract.ts';
 
 /** Addresses that logged in or were lifted, in PostgreSQL. */
 export function createPostgresLoginAddresses(database: Database): LoginAddresses {
-  const { first, execute } = statementsOf(database);
+  const { first, write } = statementsOf(database);
   return {
     async find(subject, email) {
       const found = await first<LoginAddress>`
@@ -13,16 +13,12 @@ export function createPostgresLoginAddresses(database: Database): LoginAddresses
       return found ?? { isKnown: false, liftedAtMs: null };
     },
 
-    async loggedIn(subject, atMs) {
-      await execute`
-        insert into login_address (subject, logged_in_at_ms) values (${subject}, ${atMs})
-        on conflict (subject) do update set logged_in_at_ms = excluded.logged_in_at_ms`;
-    },
+    loggedIn: (subject, atMs) => write`
+      insert into login_address (subject, logged_in_at_ms) values (${subject}, ${atMs})
+      on conflict (subject) do update set logged_in_at_ms = excluded.logged_in_at_ms`,
 
-    async lift(subject, atMs) {
-      await execute`
-        insert into login_address (subject, lifted_at_ms) values (${subject}, ${atMs})
-        on conflict (subject) do update set lifted_at_ms = excluded.lifted_at_ms`;
-    },
+    lift: (subject, atMs) => write`
+      insert into login_address (subject, lifted_at_ms) values (${subject}, ${atMs})
+      on conflict (subject) do update set lifted_at_ms = excluded.lifted_at_ms`,
   };
 }

@@ -19,7 +19,7 @@ interface Row {
 
 /** Kept replies in PostgreSQL: looks that arrive together share one statement. */
 export function createPostgresReplays(database: Database): Replays {
-  const { query, execute } = statementsOf(database);
+  const { query, write, execute } = statementsOf(database);
   const lookAt = grouped(async (looks: readonly Look[]) => {
     const rows = await query<Row>`
       select key_hash, body_hash, sealed, until_ms
@@ -46,15 +46,11 @@ export function createPostgresReplays(database: Database): Replays {
       return found.kind === 'free' ? { kind: 'pending' } : found;
     },
 
-    async keep(keyHash, token, sealed, untilMs) {
-      await execute`
-        update replay set sealed = ${sealed}, until_ms = ${untilMs}
-        where key_hash = ${keyHash} and token = ${token} and sealed is null`;
-    },
+    keep: (keyHash, token, sealed, untilMs) => write`
+      update replay set sealed = ${sealed}, until_ms = ${untilMs}
+      where key_hash = ${keyHash} and token = ${token} and sealed is null`,
 
-    async release(keyHash, token) {
-      await execute`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`;
-    },
+    release: (keyHash, token) => write`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`,
   };
 }
 

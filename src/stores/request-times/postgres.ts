@@ -5,15 +5,13 @@ import type { RequestTimes } from './contract.ts';
 
 /** Times of request ids in PostgreSQL: one row for each minute. */
 export function createPostgresRequestTimes(database: Database): RequestTimes {
-  const { first, execute } = statementsOf(database);
+  const { first, write } = statementsOf(database);
   return {
-    async note(prefix, requests, atMs) {
-      await execute`
-        insert into node_minute (prefix, minute_ms, requests, at_ms)
-        values (${prefix}, ${atMs - (atMs % MINUTE_MS)}, ${requests}, ${atMs})
-        on conflict (prefix, minute_ms) do update
-        set requests = greatest(node_minute.requests, excluded.requests), at_ms = greatest(node_minute.at_ms, excluded.at_ms)`;
-    },
+    note: (prefix, requests, atMs) => write`
+      insert into node_minute (prefix, minute_ms, requests, at_ms)
+      values (${prefix}, ${atMs - (atMs % MINUTE_MS)}, ${requests}, ${atMs})
+      on conflict (prefix, minute_ms) do update
+      set requests = greatest(node_minute.requests, excluded.requests), at_ms = greatest(node_minute.at_ms, excluded.at_ms)`,
 
     async of(prefix, request) {
       if (request < 1) return undefined;

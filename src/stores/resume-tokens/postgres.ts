@@ -8,7 +8,7 @@ import type { ResumeToken, ResumeTokens } from './contract.ts';
  * statement.
  */
 export function createPostgresResumeTokens(database: Database): ResumeTokens {
-  const { column, value, execute } = statementsOf(database);
+  const { column, value, write, execute } = statementsOf(database);
   return {
     replace: grouped(async (tokens: readonly ResumeToken[]) => {
       // If two are for one session the later one is kept, as if they had come one after the other.
@@ -40,11 +40,9 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
         select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`) > 0;
     },
 
-    async giveBack({ hash, sessionId, untilMs }, ticketHash) {
-      await execute`
-        with gone as (delete from call_ticket where hash = ${ticketHash})
-        insert into resume_token (session_id, hash, until_ms) values (${sessionId}, ${hash}, ${untilMs})
-        on conflict do nothing`;
-    },
+    giveBack: ({ hash, sessionId, untilMs }, ticketHash) => write`
+      with gone as (delete from call_ticket where hash = ${ticketHash})
+      insert into resume_token (session_id, hash, until_ms) values (${sessionId}, ${hash}, ${untilMs})
+      on conflict do nothing`,
   };
 }

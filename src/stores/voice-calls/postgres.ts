@@ -81,7 +81,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
 
 /** The live nodes, in PostgreSQL. */
 export function createPostgresLiveNodes(database: Database): LiveNodes {
-  const { query, execute } = statementsOf(database);
+  const { query, write, execute } = statementsOf(database);
   return {
     renew: (node, untilMs, atMs) => query<LiveNode>`
       with renewed as (
@@ -89,9 +89,7 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
         on conflict (node) do update set until_ms = greatest(live_node.until_ms, excluded.until_ms))
       select node, until_ms from live_node where node <> ${node} and until_ms > ${atMs}`,
 
-    async leave(node) {
-      await execute`delete from live_node where node = ${node}`;
-    },
+    leave: (node) => write`delete from live_node where node = ${node}`,
 
     async hasOther(node, atMs) {
       return (await execute`select 1 from live_node where node <> ${node} and until_ms > ${atMs} limit 1`) > 0;

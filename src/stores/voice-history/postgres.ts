@@ -19,10 +19,10 @@ const MAX_INSERTS = 100;
  * @param maxScanned how many rows a page of the list scans at most
  */
 export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
-  const { query, column, execute } = statementsOf(database);
+  const { query, column, write } = statementsOf(database);
   return {
     insert: grouped(async (opened: readonly OpenedSession[]) => {
-      await execute`${insertOpened(opened)}`;
+      await write`${insertOpened(opened)}`;
       return opened.map(() => {});
     }, MAX_INSERTS),
 
@@ -35,9 +35,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
       return { ended: rows.length === 0 ? [] : await column<string>`${saveNewer(rows)}` };
     },
 
-    async rate(id, rating) {
-      await execute`update voice_session set rating = ${rating} where id = ${id}`;
-    },
+    rate: (id, rating) => write`update voice_session set rating = ${rating} where id = ${id}`,
 
     async ratingsOf(ids) {
       const rows = await query<{ readonly id: string; readonly rating: number }>`

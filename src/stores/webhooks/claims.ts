@@ -94,10 +94,10 @@ export interface Finish {
  * See `Webhooks.finish`. A delivery that succeeded counts, whoever has claimed it since. Rows are locked in a fixed order, so that nodes with
  * overlapping deliveries wait for each other without deadlocks.
  */
-export async function finishAll({ execute }: Statements, finishes: readonly Finish[]): Promise<void> {
+export async function finishAll({ write }: Statements, finishes: readonly Finish[]): Promise<void> {
   const ofClaim = <K extends keyof ClaimedDelivery>(field: K) => finishes.map(({ claim }) => claim[field]);
   const of = <K extends keyof DeliveryOutcome>(field: K) => finishes.map(({ outcome }) => outcome[field]);
-  await execute`
+  await write`
     with given as (
       select * from unnest(${ofClaim('eventId')}::text[], ${ofClaim('endpointId')}::text[], ${ofClaim('untilMs')}::bigint[],
         ${of('state')}::text[], ${of('attempts')}::integer[], ${of('nextAtMs')}::bigint[], ${of('atMs')}::bigint[],
@@ -116,12 +116,12 @@ export async function finishAll({ execute }: Statements, finishes: readonly Fini
 
 /** See `Webhooks.release`; with a code also `Webhooks.defer`. */
 export async function releaseAll(
-  { execute }: Statements,
+  { write }: Statements,
   claims: readonly ClaimedDelivery[],
   atMs: number,
   code: typeof DEFERRED | null = null,
 ): Promise<void> {
-  await execute`
+  await write`
     update webhook_delivery as delivery set next_at_ms = ${atMs}, last_code = coalesce(${code}::text, delivery.last_code)
     from unnest(${claims.map(({ eventId }) => eventId)}::text[], ${claims.map(({ endpointId }) => endpointId)}::text[],
       ${claims.map(({ untilMs }) => untilMs)}::bigint[]) as given (event_id, endpoint_id, until_ms)

@@ -116,7 +116,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 
     async hurry(atMs, longestMs) {
       // For each endpoint the index finds what waits longer than the shortest of the permitted times.
-      await patient.execute`
+      await patient.write`
         update webhook_delivery as delivery set next_at_ms = ${atMs} from webhook_endpoint as endpoint
         where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms > ${atMs + Math.min(...longestMs)}
           and delivery.next_at_ms > ${atMs} + (${longestMs}::bigint[])[1 + delivery.attempts]`;
