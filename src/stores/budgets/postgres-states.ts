@@ -6,7 +6,7 @@ import { grouped } from '../grouped.ts';
 import { appended } from '../journal/postgres.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 
 /** What operators were told about budgets, in PostgreSQL; reads of several budgets at once share a statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {

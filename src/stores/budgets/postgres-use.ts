@@ -43,7 +43,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       // In a transaction, where JIT compilation is off: this runs every second, and the planner estimates it at the cost of all its hours.
       (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT));
   const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
-  const ofTenants = [sums('usage_hour', true), sums('usage_entry', true)] as const;
+  const ofOneTenant = [sums('usage_hour', true), sums('usage_entry', true)] as const;
   const sessions = grouped((asked: readonly SessionQuery[]) => sumSessions(statements, asked));
   return {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
@@ -52,7 +52,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
 
     async ofHours(scope, fromMs, untilMs) {
       const wholeMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;
-      const [hours, entries] = scope.tenantId === null ? ofAll : ofTenants;
+      const [hours, entries] = scope.tenantId === null ? ofAll : ofOneTenant;
       const whole = hours({ ...scope, fromMs: wholeMs, untilMs: untilMs ?? null });
       if (wholeMs === fromMs) return whole;
       // `usage_hour` holds hours of UTC: if a day begins within an hour, the entries tell which usage belongs to the day.

@@ -2,7 +2,7 @@ import { PATIENT, type Database, type TransactionSql } from '../../database/data
 import { LOCK_CLASSES } from '../../database/locks.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import type { Budget, Budgets, NewBudget } from './contract.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 
 /** Budgets in PostgreSQL. */
 export function createPostgresBudgets(database: Database): Budgets {

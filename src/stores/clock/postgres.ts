@@ -37,7 +37,7 @@ export function createPostgresClockAgreements(database: Database): ClockAgreemen
           database_lead_ms = excluded.database_lead_ms, vouched = kept.vouched + 1, vouched_at_ms = excluded.vouched_at_ms
         where kept.version = ${version}
         returning 1`;
-      return noted.length === 1;
+      return noted === 1;
     },
   };
 }

@@ -55,7 +55,7 @@ export function createPostgresHolds(database: Database): Holds {
       const dormant = sql`
         select distinct held.session_id as id from usage_hold as held join voice_session as session on session.id = held.session_id
         where session.state <> 'engaged'`;
-      await statementsOf(database, PATIENT).execute`with ${givenBack(dormant)} select 1`;
+      await statementsOf(database, PATIENT).write`with ${givenBack(dormant)} select 1`;
       return database.transaction(mendSums, PATIENT);
     },
   };

@@ -23,10 +23,8 @@ export function createPostgresInstallation(database: Database): Installation {
       return secret;
     },
 
-    async tryWrite() {
-      await statementsOf(database, TRIAL_PATIENCE).execute`
+    tryWrite: () => statementsOf(database, TRIAL_PATIENCE).write`
         insert into write_probe (shard, at) values (${thisNode.shard}, now())
-        on conflict (shard) do update set at = excluded.at`;
-    },
+        on conflict (shard) do update set at = excluded.at`,
   };
 }

@@ -25,9 +25,7 @@ export function createPostgresKeySlots(database: Database): KeySlots {
 
     confirm: ({ tenantId, keyId }, sessionId, limits) => confirm({ tenantId, keyId, sessionId, limits }),
 
-    async free(sessionId) {
-      await statementsOf(database).write`delete from key_slot where session_id = ${sessionId}`;
-    },
+    free: (sessionId) => statementsOf(database).write`delete from key_slot where session_id = ${sessionId}`,
   };
 }
 

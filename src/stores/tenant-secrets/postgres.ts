@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf } from '../../database/statements.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import type { SealedSecret, TenantSecret, TenantSecrets } from './contract.ts';
 
 /** Secrets of tenants in PostgreSQL. */
@@ -29,7 +30,7 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
 
     list: (tenants) => query<TenantSecret>`
       select distinct on (tenant_id, name) ${columns} from tenant_secret
-      where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}
+      where ${ofTenants(tenants)}
       order by tenant_id, name, version desc`,
 
     any: () => first<Pick<TenantSecret, 'tenantId' | 'name'>>`

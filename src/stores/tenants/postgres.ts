@@ -13,7 +13,7 @@ import {
   type Tenants,
   type WidgetKey,
 } from './contract.ts';
-import { INSTALLATION } from './installation.ts';
+import { INSTALLATION } from './tenant-column.ts';
 
 const UNIQUE_VIOLATION = '23505';
 /** Fields that a tenant does not set are null. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import {
   MAX_SCANNED,
@@ -51,7 +52,7 @@ export function createPostgresUsageReports(database: Database): UsageReports {
           : sql`(subject, tenant_id, key_id, agent_id) > (${after.subject}, ${after.tenantId}, ${after.keyId}, ${after.agentId})`;
       return query<UsageDayKey & UsageTotals>`
         select subject, tenant_id as "tenantId", key_id as "keyId", agent_id as "agentId", tokens, micro_dollars as "microDollars"
-        from usage_day where day = ${day} and ${meant(tenants)} and ${isAfter}
+        from usage_day where day = ${day} and ${ofTenants(tenants)} and ${isAfter}
         order by subject, tenant_id, key_id, agent_id limit ${limit}`;
     },
 
@@ -181,7 +182,7 @@ function fromSums(
   const at: Fragment = table === 'usage_day' ? sql`day` : sql`hour_ms`;
   return sql`
     select ${at} as at, ${idOf(by)} as id, tenant_id, key_id, tokens, micro_dollars, true as meant
-    from ${sql(table)} where ${within} and ${meant(tenants)} limit ${MAX_SCANNED + 1}`;
+    from ${sql(table)} where ${within} and ${ofTenants(tenants)} limit ${MAX_SCANNED + 1}`;
 }
 
 /** Entries are found by time alone, so those of other tenants are read as well, and count towards the limit. */
@@ -193,12 +194,8 @@ function fromEntries(
 ): Fragment {
   return sql`
     select ${at} as at, ${idOf(by)} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
-      micro_dollars, coalesce(${meant(tenants)}, false) as meant
+      micro_dollars, coalesce(${ofTenants(tenants)}, false) as meant
     from (select * from usage_entry where ${within} limit ${MAX_SCANNED + 1}) as entry`;
-}
-
-function meant(tenants: readonly string[] | undefined): Fragment {
-  return tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`;
 }
 
 /** Keys and agents are named together with their tenant; ids hold no slash. */

@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { groupedById } from '../grouped.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import { mayBeTold, toldCall } from '../webhooks/call-facts.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 import { columns, listCalls } from './postgres-pages.ts';
@@ -50,14 +51,14 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       const found = await first<{ open: number; closing: number }>`
         select count(*) filter (where state <> 'closing')::integer as open, count(*) filter (where state = 'closing')::integer as closing
         from voice_call
-        where state <> 'closed' and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}`;
+        where state <> 'closed' and ${ofTenants(tenants)}`;
       return found ?? { open: 0, closing: 0 };
     },
 
     countClosing: (beforeMs, tenants) => value<number>`
       select count(*)::integer from voice_call where state = 'closing' and closing_at_ms <= ${beforeMs}
         and coalesce(over_at_ms, 0) <= ${beforeMs}
-        and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}`,
+        and ${ofTenants(tenants)}`,
 
     due: (node, atMs, limit) => query<CallRecord>`
       select ${columns} from voice_call where owner_node = ${node} and due_at_ms <= ${atMs} and ${isUnfinished}

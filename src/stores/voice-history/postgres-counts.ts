@@ -1,6 +1,7 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Database } from '../../database/database.ts';
-import { sql, statementsOf } from '../../database/statements.ts';
+import { statementsOf } from '../../database/statements.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import type { HistoryCounts, EndingFilter } from './contract.ts';
 
 interface Group {
@@ -17,12 +18,11 @@ export async function countSessions(
   endedSinceMs: number,
   tenants: readonly string[] | undefined,
 ): Promise<HistoryCounts> {
-  const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`;
   const groups = await statementsOf(database).query<Group>`
     select state, caller, tenant_id, sum(sessions)::bigint as sessions
-    from session_tally where ${isMeant} group by state, caller, tenant_id having sum(sessions) <> 0
+    from session_tally where ${ofTenants(tenants)} group by state, caller, tenant_id having sum(sessions) <> 0
     union all
-    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs} and ${isMeant}`;
+    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs} and ${ofTenants(tenants)}`;
 
   const byState: Record<VoiceState, number> = { engaged: 0, idle: 0, stale: 0, ended: 0 };
   const byCaller: Record<VoiceRecord['caller'], number> = { widget: 0, console: 0 };
@@ -46,24 +46,23 @@ export function countEnding(
   database: Database,
   { engagedSinceMs, staleSinceMs, wordsDueByMs, tenants }: EndingFilter,
 ): Promise<number> {
-  const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${tenants}::text[])`;
   return statementsOf(database).value<number>`
     select count(*) from (
       select from (
         select from voice_session
-        where ended_at_ms is null and started_at_ms <= ${engagedSinceMs} and state = 'engaged' ${shown}
+        where ended_at_ms is null and started_at_ms <= ${engagedSinceMs} and state = 'engaged' and ${ofTenants(tenants)}
         limit ${MAX_ENDING}) as engaged
       union all
       select from (
         select from voice_session
         where ended_at_ms is null and started_at_ms <= ${staleSinceMs} and state = 'stale'
-          and last_activity_at_ms <= ${staleSinceMs} ${shown}
+          and last_activity_at_ms <= ${staleSinceMs} and ${ofTenants(tenants)}
         limit ${MAX_ENDING}) as stale
       union all
       select from (
         select from voice_session
         where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms <= ${wordsDueByMs}
-          and started_at_ms > ${engagedSinceMs} and state = 'engaged' ${shown}
+          and started_at_ms > ${engagedSinceMs} and state = 'engaged' and ${ofTenants(tenants)}
         limit ${MAX_ENDING}) as unheard
     ) as ending`;
 }

@@ -2,6 +2,7 @@ import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/ty
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { hitsIn, MAX_SCANNED, runScan, scanTenants, type Scanned } from '../scanned-page.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 
 export interface Listed extends VoiceRecord {
@@ -90,7 +91,7 @@ function hits({ states, reasons, tenantId, tenants, keyId, agentId, caller, subj
     ${states === undefined ? always : sql`state = any(${states}::text[])`}
     and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${reasons}::text[]), false)`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
-    and ${tenants === undefined ? always : sql`tenant_id = any(${tenants}::text[])`}
+    and ${ofTenants(tenants)}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
     and ${caller === undefined ? always : sql`caller = ${caller}`}

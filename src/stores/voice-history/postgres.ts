@@ -4,6 +4,7 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import { toldMoved } from '../webhooks/session-facts.ts';
 import type { HistoryRow, KeyCount, OpenedSession, VoiceHistory } from './contract.ts';
 import { countSessions, countEnding } from './postgres-counts.ts';
@@ -98,7 +99,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     countOpenByKey: (tenants) => query<KeyCount>`
       select tenant_id, key_id, count(*) as sessions from voice_session
       where ended_at_ms is null and key_id is not null
-        and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`}
+        and ${ofTenants(tenants)}
       group by tenant_id, key_id order by tenant_id, key_id`,
 
     countOpen: (filter) => countOpen(database, filter),

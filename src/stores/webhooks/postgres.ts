@@ -16,7 +16,7 @@ import {
 } from './contract.ts';
 import { columns as deliveryColumns, listDeliveries, replaySome } from './deliveries.ts';
 import { toldSettled } from './session-facts.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { INSTALLATION, ofTenants } from '../tenants/tenant-column.ts';
 import { tellOne, toldGiven } from './told.ts';
 
 const MAX_FINISHES = 100;
@@ -165,9 +165,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 }
 
 function isOf(tenants: readonly string[] | undefined): Fragment {
-  return tenants === undefined
-    ? sql`true`
-    : sql`tenant_id = any(${tenants}::text[]) and tenant_id <> ${INSTALLATION}`;
+  return tenants === undefined ? sql`true` : sql`${ofTenants(tenants)} and tenant_id <> ${INSTALLATION}`;
 }
 
 const recordOf = sql`

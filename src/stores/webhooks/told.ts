@@ -1,5 +1,5 @@
 import { sql, type Fragment } from '../../database/statements.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
 import { MAILBOX, type GivenFact } from './contract.ts';
 
