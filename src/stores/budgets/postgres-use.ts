@@ -2,7 +2,7 @@ import { PATIENT, type AnySql, type Database } from '../../database/database.ts'
 import { sql, statementsOf, type Fragment, type Statements } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
-import type { UsageTotals } from '../ledger/contract.ts';
+import { addTotals, type UsageTotals } from '../ledger/contract.ts';
 import type { BudgetUse, BudgetUsed, LeastUsed, UsageScope } from './contract.ts';
 import { connectedMs, createPostgresConnected } from './postgres-connected.ts';
 
@@ -58,10 +58,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       // `usage_hour` holds hours of UTC: if a day begins within an hour, the entries tell which usage belongs to the day.
       const part = entries({ ...scope, fromMs, untilMs: Math.min(wholeMs, untilMs ?? wholeMs) });
       const [ofHours, ofEntries] = await Promise.all([whole, part]);
-      return {
-        tokens: ofHours.tokens + ofEntries.tokens,
-        microDollars: ofHours.microDollars + ofEntries.microDollars,
-      };
+      return addTotals(ofHours, ofEntries);
     },
 
     subjectsOver: (tenantId, { firstDay, fromMs }, least, endedFromMs, atMs) => patient.query<BudgetUsed & { readonly subject: string }>`

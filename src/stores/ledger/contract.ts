@@ -1,4 +1,4 @@
-import type { TokenClasses } from '../../protocol/price.ts';
+import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 
 /** What a subject used on one calendar day; micro-dollars are exact. */
 export interface UsageTotals {
@@ -10,6 +10,15 @@ export const NOTHING_USED: UsageTotals = { tokens: 0, microDollars: 0 };
 
 export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   return { tokens: a.tokens + b.tokens, microDollars: a.microDollars + b.microDollars };
+}
+
+/** The classes of tokens from a list of their numbers, in the order in which they are stored. */
+export function tokensOf(classes: readonly number[]): TokenClasses {
+  return Object.fromEntries(TOKEN_CLASSES.map((name, n) => [name, classes[n] ?? 0])) as TokenClasses;
+}
+
+export function addTokens(a: TokenClasses, b: TokenClasses): TokenClasses {
+  return tokensOf(TOKEN_CLASSES.map((name) => a[name] + b[name]));
 }
 
 export interface UsageEntry extends UsageTotals {

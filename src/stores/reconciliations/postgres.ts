@@ -1,7 +1,8 @@
 import { PATIENT, type Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
-import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
+import { modelOfSnapshot, NO_TOKENS } from '../../protocol/price.ts';
+import { addTokens, tokensOf } from '../ledger/contract.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import {
@@ -121,9 +122,7 @@ function byModel(rows: readonly ModelRow[]): CountedModel[] {
   for (const { model: name, classes, estimated } of rows) {
     const model = modelOfSnapshot(name);
     const before = models.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
-    const tokens = Object.fromEntries(
-      TOKEN_CLASSES.map((each, at) => [each, before.tokens[each] + (classes?.[at] ?? 0)]),
-    ) as TokenClasses;
+    const tokens = addTokens(before.tokens, tokensOf(classes ?? []));
     models.set(model, { model, tokens, estimatedMicroDollars: before.estimatedMicroDollars + estimated });
   }
   return [...models.values()];

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
+import { tokensOf } from '../ledger/contract.ts';
 import { MAILBOX } from '../webhooks/contract.ts';
 import type { SessionTraces, TracedResponse, TracedSession } from './contract.ts';
 
@@ -38,14 +38,12 @@ export function createPostgresSessionTraces(database: Database): SessionTraces {
           from usage_entry where usage_entry.session_id = its.id
         ) as used
         where its.ended_at_ms is not null order by its.ended_at_ms`;
-      return rows.map((row) => ({ ...row, responses: row.responses.map(responseOf) }));
+      return rows.map(({ responses, ...row }) => ({
+        ...row,
+        responses: responses.map(({ classes, ...response }) => ({ ...response, tokens: classes && tokensOf(classes) })),
+      }));
     },
   };
-}
-
-function responseOf({ classes, ...response }: Row['responses'][number]): TracedResponse {
-  const tokens = classes && TOKEN_CLASSES.map((name, n) => [name, classes[n] ?? 0] as const);
-  return { ...response, tokens: tokens && (Object.fromEntries(tokens) as unknown as TokenClasses) };
 }
 
 function listOf(rows: Fragment): Fragment {
