@@ -1,25 +1,26 @@
 import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
-import type { AnySql, Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { insertLogin } from '../logins/postgres.ts';
+import { insertedLogin } from '../logins/postgres.ts';
 import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { Askers, Challenges } from './contract.ts';
 
 /** OTP challenges in PostgreSQL. */
 export function createPostgresChallenges(database: Database): Challenges {
-  const { query, first, write } = statementsOf(database);
+  const { query, first, write, execute } = statementsOf(database);
   return {
     load: (id) => first<ChallengeRecord>`select ${columns} from otp_challenge where id = ${id}`,
 
-    save: (record, expectedVersion) => database.run((sql) => saveChallenge(sql, record, expectedVersion)),
-
-    redeem(record, expectedVersion, login) {
-      return database.transaction(async (sql) => {
-        const isSaved = await saveChallenge(sql, record, expectedVersion);
-        if (isSaved) await insertLogin(sql, login, record.subject);
-        return isSaved;
-      });
+    async save(record, expectedVersion) {
+      return (await execute`${saving(record, expectedVersion)}`) === 1;
     },
+
+    redeem: (record, expectedVersion, login) =>
+      database.transaction(async (sql) => {
+        const { count } = await sql`${saving(record, expectedVersion)}`;
+        if (count === 1) await sql`${insertedLogin(login, record.subject)}`;
+        return count === 1;
+      }),
 
     insert: (record) => write`insert into otp_challenge ${sql(record)}`,
 
@@ -59,15 +60,10 @@ function scan(state: ChallengeState | undefined, atMs: number, before: number | 
 }
 
 /** Saves the only fields that change after a challenge is issued. */
-async function saveChallenge(
-  sql: AnySql,
-  { id, attempts, outcome, version }: ChallengeRecord,
-  expectedVersion: number,
-): Promise<boolean> {
-  const { count } = await sql`
+function saving({ id, attempts, outcome, version }: ChallengeRecord, expectedVersion: number): Fragment {
+  return sql`
     update otp_challenge set attempts = ${attempts}, outcome = ${outcome}, version = ${version}
     where id = ${id} and version = ${expectedVersion}`;
-  return count === 1;
 }
 
 const columns = sql`

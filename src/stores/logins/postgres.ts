@@ -1,5 +1,5 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
-import type { AnySql, Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
@@ -8,7 +8,7 @@ import type { Logins } from './contract.ts';
 
 /** Console logins in PostgreSQL. */
 export function createPostgresLogins(database: Database): Logins {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, write, execute } = statementsOf(database);
   return {
     load: (id) => first<AuthRecord>`select ${columns} from login where id = ${id}`,
 
@@ -32,7 +32,7 @@ export function createPostgresLogins(database: Database): Logins {
       return { logins, next: last && { atMs: last.createdAtMs, id: last.id }, isPartial };
     },
 
-    insert: (record) => database.run((sql) => insertLogin(sql, record)),
+    insert: (record) => write`${insertedLogin(record)}`,
   };
 }
 
@@ -55,17 +55,13 @@ const columns = sql`
   id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version`;
 
 /**
- * Inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
+ * The statement that inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
  * @param subject the subject of its address
  */
-export async function insertLogin(
-  sql: AnySql,
-  record: AuthRecord,
-  subject?: string,
-): Promise<void> {
+export function insertedLogin(record: AuthRecord, subject?: string): Fragment {
   const data = { tenantId: null, loginId: record.id, subject };
   const fact = { type: 'login.succeeded', tenantId: null, atMs: record.createdAtMs, data } as const;
-  await sql`
+  return sql`
     with saved as (
       insert into login ${sql(record)} returning id
     ), ${toldGiven(subject === undefined ? [] : [fact])}
