@@ -7,12 +7,11 @@ import type { CallTicket, CallTickets } from './contract.ts';
 export function createPostgresCallTickets(database: Database): CallTickets {
   const { value, write } = statementsOf(database);
   return {
-    insert: grouped(async (tickets: readonly CallTicket[]) => {
+    insert: grouped<CallTicket, void>((tickets) => {
       const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
-      await write`
+      return write`
         insert into call_ticket (hash, session_id, until_ms)
         select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
-      return tickets.map(() => {});
     }),
 
     find: (hash, atMs) => value<string | undefined>`

@@ -57,36 +57,28 @@ export function createPostgresRetention(database: Database): Retention {
       return last?.atMs;
     },
     // Scans the whole table: rows are short, and there is one for each address that ever logged in.
-    deleteAddresses: (beforeMs, rowPrefix) => execute`
-      delete from login_address where ctid = any(array(
-        select ctid from login_address
-        where greatest(logged_in_at_ms, lifted_at_ms) < ${beforeMs}
-          and not exists (select from counter where key = ${rowPrefix} || subject)
-        limit ${CHUNK} for update skip locked))`,
+    deleteAddresses: (beforeMs, rowPrefix) => {
+      const isOver = sql`
+        greatest(logged_in_at_ms, lifted_at_ms) < ${beforeMs} and not exists (select from counter where key = ${rowPrefix} || subject)`;
+      return execute`${deletionOf('login_address', sql`${isOver} limit ${CHUNK}`)}`;
+    },
   };
 }
 
 /** The statement that deletes at most CHUNK rows of a kind. */
 export function deletion(kind: Purgeable, before: number | string): Fragment {
-  const [table, over, which] = places[kind];
-  return over === null ? oldestNumbered(table, before) : earliest(table, over, before, which);
+  const [table, over, which = 'true'] = places[kind];
+  if (over !== null)
+    return deletionOf(table, sql`${sql(over)} < ${before} and ${sql.unsafe(which)} order by ${sql(over)} limit ${CHUNK}`);
+  // Tables that only grow need no index by time: expired rows are among those with the lowest numbers.
+  const lowest = sql`select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}`;
+  return deletionOf(table, sql`at_ms < ${before} and ordinal <= (select max(ordinal) from (${lowest}) as lowest)`);
 }
 
-function earliest(table: string, over: string, before: number | string, which = 'true') {
+function deletionOf(table: string, which: Fragment): Fragment {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where ${sql(over)} < ${before} and ${sql.unsafe(which)}
-      order by ${sql(over)} limit ${CHUNK}
-      for update skip locked))`;
-}
-
-/** Tables that only grow need no index by time: expired rows are among those with the lowest numbers. */
-function oldestNumbered(table: string, before: number | string) {
-  return sql`
-    delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where at_ms < ${before} and ordinal <=
-        (select max(ordinal) from (select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}) as lowest)
-      for update skip locked))`;
+      select ctid from ${sql(table)} where ${which} for update skip locked))`;
 }
 
 /** How many index entries one statement skips. */

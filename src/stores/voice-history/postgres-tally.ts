@@ -11,11 +11,11 @@ const COMMON_SHARD = 0;
  * nothing; counts are locked in a fixed order, after all sessions, to avoid deadlocks.
  * @param deltas rows (tenant_id, caller, state, added)
  */
-export function tallied(deltas: Fragment): Fragment {
+export function tallied(deltas: Fragment, shard = thisNode.shard): Fragment {
   return sql`
     tallied as (
       insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
-      select ${thisNode.shard}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
+      select ${shard}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
       group by tenant_id, caller, state having sum(added) <> 0
       order by tenant_id collate "C", caller collate "C", state collate "C"
       on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions
@@ -43,17 +43,10 @@ export async function recount(sql: TransactionSql): Promise<number | undefined> 
         select tenant_id, caller, state, -sessions from session_tally
       ) as each
       group by tenant_id, caller, state having sum(sessions) <> 0
-    ), mended as (
-      insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
-      select ${COMMON_SHARD}::smallint, tenant_id, caller, state, sum(added) from (
-        select tenant_id, caller, state, sessions as added from gathered
-        union all
-        select tenant_id, caller, state, added from wrong
-      ) as delta
-      group by tenant_id, caller, state having sum(added) <> 0
-      order by tenant_id collate "C", caller collate "C", state collate "C"
-      on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions
-    )
+    ), ${tallied(sql`
+      select tenant_id, caller, state, sessions as added from gathered
+      union all
+      select tenant_id, caller, state, added from wrong`, COMMON_SHARD)}
     select count(*) as wrong from wrong`;
   return repair?.wrong ?? 0;
 }

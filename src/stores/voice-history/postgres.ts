@@ -22,10 +22,7 @@ const MAX_INSERTS = 100;
 export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
   const { query, column, write } = statementsOf(database);
   return {
-    insert: grouped(async (opened: readonly OpenedSession[]) => {
-      await write`${insertOpened(opened)}`;
-      return opened.map(() => {});
-    }, MAX_INSERTS),
+    insert: grouped<OpenedSession, void>((opened) => write`${insertOpened(opened)}`, MAX_INSERTS),
 
     find: groupedById(
       (ids) =>

@@ -4,7 +4,7 @@ import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
-import type { DueAt, VoiceRegistry } from './contract.ts';
+import { keyName, type DueAt, type VoiceRegistry } from './contract.ts';
 
 export interface RedisRegistryDeps {
   readonly redis: Pick<Redis, 'run'>;
@@ -82,7 +82,7 @@ export function createRedisVoiceRegistry({ redis, dueAt, keepMs }: RedisRegistry
 
     async insert(record) {
       const due = dueText(dueAt(record));
-      const key = record.keyId === null ? '' : keySet(record.tenantId, record.keyId);
+      const key = record.keyId === null ? '' : keyName(record.tenantId, record.keyId);
       const isLive = record.endedAtMs === null;
       const args = [
         fixedPart(record),
@@ -119,7 +119,7 @@ export function createRedisVoiceRegistry({ redis, dueAt, keepMs }: RedisRegistry
     },
 
     async ofKey(tenantId, keyId) {
-      const name = `key:${keySet(tenantId, keyId)}`;
+      const name = `key:${keyName(tenantId, keyId)}`;
       const sets = await Promise.all(allTags.map((tag) => redis.run(tag, 'members', name)));
       return (sets as string[][]).flat();
     },
@@ -129,11 +129,6 @@ export function createRedisVoiceRegistry({ redis, dueAt, keepMs }: RedisRegistry
       return (sizes as number[]).reduce((sum, size) => sum + size, 0);
     },
   };
-}
-
-/** Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
-function keySet(tenantId: string, keyId: string): string {
-  return `${tenantId}\0${keyId}`;
 }
 
 /**

@@ -26,10 +26,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
   const statements = statementsOf(database);
   const { query, first, column, value, execute } = statements;
   const patient = statementsOf(database, PATIENT);
-  const finish = grouped(async (finishes: readonly Finish[]) => {
-    await finishAll(statements, finishes);
-    return finishes.map(() => {});
-  }, MAX_FINISHES);
+  const finish = grouped<Finish, void>((finishes) => finishAll(statements, finishes), MAX_FINISHES);
 
   return {
     load: (id) => first<EndpointRecord>`select ${recordOf} from webhook_endpoint where id = ${id}`,
