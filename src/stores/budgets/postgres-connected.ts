@@ -14,7 +14,16 @@ interface ConnectedQuery {
 }
 
 /** How calls are looked up. Queries of one kind share a statement, in which one index finds the calls. */
-type Way = 'session' | 'subject' | 'tenant' | 'installation';
+const ways = {
+  session: sql`call.session_id = given."sessionId"`,
+  subject: sql`call.subject = given.subject`,
+  tenant: sql`
+    call.tenant_id = given."tenantId" and (given."keyId" is null or call.key_id = given."keyId")
+    and (given."agentId" is null or (select one.agent_id from voice_session as one where one.id = call.session_id) = given."agentId")`,
+  installation: sql`true`,
+};
+
+type Way = keyof typeof ways;
 
 /** How long calls were connected, from their records in PostgreSQL. */
 export function createPostgresConnected(database: Database): BudgetUse['connected'] {
@@ -56,15 +65,6 @@ function sumConnected(sql: AnySql, way: Way, asked: readonly ConnectedQuery[]) {
         count(*) filter (where coalesce(closing_at_ms, closed_at_ms) is null and coalesce(provider_ends_at_ms > asked.until_ms, true))::integer as calls
       from voice_call as call
       where opened_at_ms < asked.until_ms and (closed_at_ms > asked.from_ms or (closed_at_ms is null and state <> 'closed'))
-        and ${isAsked(way)}
+        and ${ways[way]}
     ) as used order by n`;
-}
-
-function isAsked(way: Way): Fragment {
-  if (way === 'session') return sql`call.session_id = given."sessionId"`;
-  if (way === 'subject') return sql`call.subject = given.subject`;
-  if (way === 'installation') return sql`true`;
-  return sql`
-    call.tenant_id = given."tenantId" and (given."keyId" is null or call.key_id = given."keyId")
-    and (given."agentId" is null or (select one.agent_id from voice_session as one where one.id = call.session_id) = given."agentId")`;
 }

@@ -181,7 +181,7 @@ function fromSums(
 ): Fragment {
   const at: Fragment = table === 'usage_day' ? sql`day` : sql`hour_ms`;
   return sql`
-    select ${at} as at, ${idOf(by)} as id, tenant_id, key_id, tokens, micro_dollars, true as meant
+    select ${at} as at, ${ids[by]} as id, tenant_id, key_id, tokens, micro_dollars, true as meant
     from ${sql(table)} where ${within} and ${ofTenants(tenants)} limit ${MAX_SCANNED + 1}`;
 }
 
@@ -193,20 +193,17 @@ function fromEntries(
   tenants: readonly string[] | undefined,
 ): Fragment {
   return sql`
-    select ${at} as at, ${idOf(by)} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
+    select ${at} as at, ${ids[by]} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
       micro_dollars, coalesce(${ofTenants(tenants)}, false) as meant
     from (select * from usage_entry where ${within} limit ${MAX_SCANNED + 1}) as entry`;
 }
 
 /** Keys and agents are named together with their tenant; ids hold no slash. */
-function idOf(by: UsageBy): Fragment {
-  const ids: Readonly<Record<UsageBy, () => Fragment>> = {
-    subject: () => sql`subject`,
-    tenant: () => sql`nullif(tenant_id, '')`,
-    key: () => sql`case when key_id <> '' then tenant_id || '/' || key_id end`,
-    agent: () => sql`case when agent_id <> '' then tenant_id || '/' || agent_id end`,
-    // Only its ref: the whole id is its caller's proof.
-    session: () => sql`left(session_id, 42)`,
-  };
-  return ids[by]();
-}
+const ids: Readonly<Record<UsageBy, Fragment>> = {
+  subject: sql`subject`,
+  tenant: sql`nullif(tenant_id, '')`,
+  key: sql`case when key_id <> '' then tenant_id || '/' || key_id end`,
+  agent: sql`case when agent_id <> '' then tenant_id || '/' || agent_id end`,
+  // Only its ref: the whole id is its caller's proof.
+  session: sql`left(session_id, 42)`,
+};
