@@ -210,6 +210,8 @@ export class Pool implements Database {
 /** The error for a missed deadline. @param hasAnswered whether the server has answered other calls before */
 function unanswered(ms: number, hasAnswered: boolean): Error {
   return hasAnswered
-    ? Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), { code: TOO_SLOW })
+    ? Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), {
+        code: TOO_SLOW,
+      })
     : Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER });
 }

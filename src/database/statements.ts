@@ -39,14 +39,15 @@ export function statementsOf(database: Pick<Database, 'run'>, options?: WorkOpti
     database.run((driver) => driver<object[]>(text, ...values), options);
   return {
     query: async <Row>(text: TemplateStringsArray, ...values: Values) => [...(await run(text, values))] as Row[],
-    first: async <Row>(text: TemplateStringsArray, ...values: Values) => (await run(text, values))[0] as Row | undefined,
-    column: async <T>(text: TemplateStringsArray, ...values: Values) => (await run(text, values)).map(firstOf<T>),
-    value: async <T>(text: TemplateStringsArray, ...values: Values) => firstOf<T>((await run(text, values))[0] ?? {}),
+    first: async <Row>(text: TemplateStringsArray, ...values: Values) =>
+      (await run(text, values))[0] as Row | undefined,
+    column: async <T>(text: TemplateStringsArray, ...values: Values) => (await run(text, values)).map(firstOf) as T[],
+    value: async <T>(text: TemplateStringsArray, ...values: Values) => firstOf((await run(text, values))[0] ?? {}) as T,
     write: async (text, ...values) => void (await run(text, values)),
     execute: async (text, ...values) => (await run(text, values)).count,
   };
 }
 
-function firstOf<T>(row: object): T {
-  return Object.values(row)[0] as T;
+function firstOf(row: object): unknown {
+  return Object.values(row)[0];
 }

@@ -65,7 +65,10 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
     ['voice_session_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
     ['voice_session_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
-    const plan = await runScan(database(), sql`explain ${scanEach([filter], '-startedAt', undefined, 51, MAX_SCANNED)}`);
+    const plan = await runScan(
+      database(),
+      sql`explain ${scanEach([filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
+    );
     expect(textOf(plan)).toEqual(using(index));
   });
 });

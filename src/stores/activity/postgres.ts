@@ -125,12 +125,7 @@ function someBuckets(span: Span, fromMs: number, toMs: number, tenants: TenantSc
 }
 
 /** An index finds the rows of named tenants. */
-function buckets(
-  span: Span,
-  fromMs: number | Fragment,
-  toMs: number | Fragment,
-  tenants: TenantScope,
-): Fragment {
+function buckets(span: Span, fromMs: number | Fragment, toMs: number | Fragment, tenants: TenantScope): Fragment {
   return sql`
     select bucket_ms, kind, label, tenant_id, key_id, shard, n from activity
     where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}

@@ -29,7 +29,9 @@ type Way = keyof typeof ways;
 export function createPostgresConnected(database: Database): BudgetUse['connected'] {
   const read = (way: Way) =>
     // In a transaction, where JIT compilation is off: this runs every second.
-    grouped((asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT));
+    grouped((asked: readonly ConnectedQuery[]) =>
+      database.transaction((sql) => sumConnected(sql, way, asked), PATIENT),
+    );
   const reads = () => ({
     session: read('session'),
     subject: read('subject'),
@@ -38,8 +40,7 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
   });
   // Separate groups, so that a query over a month of calls does not delay those that run every second.
   const [ofHours, ofMore] = [reads(), reads()];
-  return (of, fromMs, untilMs) =>
-    (untilMs - fromMs <= SHORT_MS ? ofHours : ofMore)[wayOf(of)]({ of, fromMs, untilMs });
+  return (of, fromMs, untilMs) => (untilMs - fromMs <= SHORT_MS ? ofHours : ofMore)[wayOf(of)]({ of, fromMs, untilMs });
 }
 
 /** How long the call of a row was connected between two instants. Calls whose closing no version noted have only `closed_at_ms`. */

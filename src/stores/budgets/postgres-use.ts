@@ -41,7 +41,8 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
   const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
     grouped(
       // In a transaction, where JIT compilation is off: this runs every second, and the planner estimates it at the cost of all its hours.
-      (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT));
+      (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
+    );
   const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
   const ofOneTenant = [sums('usage_hour', true), sums('usage_entry', true)] as const;
   const sessions = grouped((asked: readonly SessionQuery[]) => sumSessions(statements, asked));
@@ -61,7 +62,9 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       return addTotals(ofHours, ofEntries);
     },
 
-    subjectsOver: (tenantId, { firstDay, fromMs }, least, endedFromMs, atMs) => patient.query<BudgetUsed & { readonly subject: string }>`
+    subjectsOver: (tenantId, { firstDay, fromMs }, least, endedFromMs, atMs) => patient.query<
+      BudgetUsed & { readonly subject: string }
+    >`
       select live.subject, used.*, connected.* from (
         select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
         union
@@ -96,12 +99,7 @@ function isOver({ microDollars, tokens, microMinutes }: LeastUsed) {
 }
 
 /** How long calls were connected; not looked up if there is no bound on minutes. */
-function connected(
-  { microMinutes }: LeastUsed,
-  which: Fragment,
-  fromMs: number,
-  atMs: number,
-): Fragment {
+function connected({ microMinutes }: LeastUsed, which: Fragment, fromMs: number, atMs: number): Fragment {
   if (microMinutes === null) return sql`select 0::bigint as "connectedMs"`;
   return sql`
     select coalesce(sum(${connectedMs(sql`${fromMs}::bigint`, sql`${atMs}::bigint`)}), 0)::bigint as "connectedMs"

@@ -26,15 +26,20 @@ export function createPostgresBudgets(database: Database): Budgets {
       { tenantId, id, microDollars, tokens, microMinutes, warnAt, atLimit, tell, madeBy, changedAtMs },
       expectedVersion,
     ) {
-      return (await execute`
+      return (
+        (await execute`
         update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, micro_minutes = ${microMinutes},
           warn_at = ${JSON.stringify(warnAt)}::text::jsonb, at_limit = ${atLimit}, tell = ${listOf(tell)}::text::jsonb,
           made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
-        where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`) > 0;
+        where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`) > 0
+      );
     },
 
     async delete(tenantId, id) {
-      return (await execute`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`) > 0;
+      return (
+        (await execute`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`) >
+        0
+      );
     },
 
     async merge(budgets, tenantIds, day) {

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
-import type { Counters, CounterTake, TakenCount } from './contract.ts';
+import type { Counters, CounterTake } from './contract.ts';
 
 interface Ask {
   readonly key: string;

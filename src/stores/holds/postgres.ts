@@ -31,8 +31,7 @@ interface StandingRow extends UsageTotals {
  */
 export function createPostgresHolds(database: Database): Holds {
   const { query, write } = statementsOf(database);
-  const standings = grouped(
-    (asked: readonly StandingRequest[]) => query<StandingRow>`${standingsOf(asked)}`);
+  const standings = grouped((asked: readonly StandingRequest[]) => query<StandingRow>`${standingsOf(asked)}`);
   return {
     take: (sessionId, accounts, wanted, untilMs, atMs) =>
       database.transaction((sql) => take(sql, { sessionId, accounts, wanted, untilMs, atMs })),

@@ -17,8 +17,7 @@ interface Take extends Confirmation {
 /** The open sessions of widget keys in PostgreSQL, beside the history; requests that arrive together are answered together. */
 export function createPostgresKeySlots(database: Database): KeySlots {
   const take = grouped((takes: readonly Take[]) => database.transaction((sql) => takeAll(sql, takes)));
-  const confirm = grouped(
-    (asked: readonly Confirmation[]) => database.transaction((sql) => confirmAll(sql, asked)));
+  const confirm = grouped((asked: readonly Confirmation[]) => database.transaction((sql) => confirmAll(sql, asked)));
   return {
     take: ({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs) =>
       take({ tenantId, keyId, sessionId, limits, leaseUntilMs, atMs }),

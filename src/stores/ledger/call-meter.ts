@@ -1,5 +1,13 @@
 import { sumOf } from '../../protocol/price.ts';
-import { addTokens, chargeOf, picoOfTime, type Basis, type CallMeter, type CallUsage, type UsageTotals } from './contract.ts';
+import {
+  addTokens,
+  chargeOf,
+  picoOfTime,
+  type Basis,
+  type CallMeter,
+  type CallUsage,
+  type UsageTotals,
+} from './contract.ts';
 
 /** A call's meter as stored: its charges, by how they are known, in millionths of a micro-dollar. */
 export interface Meter extends Pick<CallMeter, 'callId' | 'basis' | 'tokens' | 'microDollars' | 'gapMs'> {

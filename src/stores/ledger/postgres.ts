@@ -1,5 +1,5 @@
 import type { AnySql, Database } from '../../database/database.ts';
-import { sql, statementsOf } from '../../database/statements.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
@@ -43,9 +43,9 @@ export function createPostgresLedger(database: Database): Ledger {
       order by n`,
   );
   return {
-    record: grouped(
-      (entries: readonly UsageEntry[]) =>
-        entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries))),
+    record: grouped((entries: readonly UsageEntry[]) =>
+      entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries)),
+    ),
 
     totals: (subject, day) => totals({ subject, day }),
 

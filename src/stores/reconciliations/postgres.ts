@@ -61,9 +61,12 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
     },
 
     async claim(day, upstream, atMs, notSinceMs) {
-      return (await execute`
+      return (
+        (await execute`
         insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
-        on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`) === 1;
+        on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`) ===
+        1
+      );
     },
 
     async save(reconciled, mailTo) {

@@ -50,7 +50,8 @@ export function createPostgresReplays(database: Database): Replays {
       update replay set sealed = ${sealed}, until_ms = ${untilMs}
       where key_hash = ${keyHash} and token = ${token} and sealed is null`,
 
-    release: (keyHash, token) => write`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`,
+    release: (keyHash, token) =>
+      write`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`,
   };
 }
 

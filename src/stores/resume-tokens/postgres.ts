@@ -31,13 +31,15 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
       select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`,
 
     async spend(hash, ticket, atMs) {
-      return (await execute`
+      return (
+        (await execute`
         with spent as (
           delete from resume_token
           where hash = ${hash} and session_id = ${ticket.sessionId} and until_ms > ${atMs} returning session_id
         )
         insert into call_ticket (hash, session_id, until_ms)
-        select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`) > 0;
+        select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`) > 0
+      );
     },
 
     giveBack: ({ hash, sessionId, untilMs }, ticketHash) => write`

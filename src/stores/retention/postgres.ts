@@ -69,7 +69,10 @@ export function createPostgresRetention(database: Database): Retention {
 export function deletion(kind: Purgeable, before: number | string): Fragment {
   const [table, over, which = 'true'] = places[kind];
   if (over !== null)
-    return deletionOf(table, sql`${sql(over)} < ${before} and ${sql.unsafe(which)} order by ${sql(over)} limit ${CHUNK}`);
+    return deletionOf(
+      table,
+      sql`${sql(over)} < ${before} and ${sql.unsafe(which)} order by ${sql(over)} limit ${CHUNK}`,
+    );
   // Tables that only grow need no index by time: expired rows are among those with the lowest numbers.
   const lowest = sql`select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}`;
   return deletionOf(table, sql`at_ms < ${before} and ordinal <= (select max(ordinal) from (${lowest}) as lowest)`);

@@ -52,10 +52,7 @@ export interface TracedTool extends Pick<ToolCallRecord, 'id' | 'callId' | 'name
 }
 
 /** What one endpoint was told: the last request to it. */
-export interface TracedWebhook extends Pick<
-  WebhookDelivery,
-  'eventId' | 'endpointId' | 'type' | 'state' | 'attempts'
-> {
+export interface TracedWebhook extends Pick<WebhookDelivery, 'eventId' | 'endpointId' | 'type' | 'state' | 'attempts'> {
   readonly lastAtMs: number;
   readonly ms: number;
   readonly status: number | null;

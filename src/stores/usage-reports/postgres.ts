@@ -186,12 +186,7 @@ function fromSums(
 }
 
 /** Entries are found by time alone, so those of other tenants are read as well, and count towards the limit. */
-function fromEntries(
-  by: UsageBy,
-  at: Fragment,
-  within: Fragment,
-  tenants: readonly string[] | undefined,
-): Fragment {
+function fromEntries(by: UsageBy, at: Fragment, within: Fragment, tenants: readonly string[] | undefined): Fragment {
   return sql`
     select ${at} as at, ${ids[by]} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
       micro_dollars, coalesce(${ofTenants(tenants)}, false) as meant

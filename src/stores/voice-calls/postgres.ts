@@ -20,9 +20,9 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
   return {
     // A node that takes over a dead node's calls asks for all of them at once.
     load: groupedById(
-      (ids) =>
-        query<CallRecord>`select ${columns} from voice_call where id = any(${ids}::text[])`,
-      ({ id }) => id),
+      (ids) => query<CallRecord>`select ${columns} from voice_call where id = any(${ids}::text[])`,
+      ({ id }) => id,
+    ),
 
     async save(record, expectedVersion) {
       return (await execute`${saving(record, expectedVersion)}`) === 1;

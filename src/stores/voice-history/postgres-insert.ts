@@ -30,7 +30,7 @@ export function insertOpened(opened: readonly OpenedSession[]): Fragment {
       on conflict (id) do nothing
       returning id, tenant_id, caller, state, ended_at_ms
     )${hasSetups ? setUp : sql``}${hasTickets ? ticketed : sql``},
-    ${tallied(sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${toldStarted(sql)}
+    ${tallied(sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${toldStarted}
     select 1`;
 }
 

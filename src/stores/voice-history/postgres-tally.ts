@@ -43,10 +43,13 @@ export async function recount(sql: TransactionSql): Promise<number | undefined> 
         select tenant_id, caller, state, -sessions from session_tally
       ) as each
       group by tenant_id, caller, state having sum(sessions) <> 0
-    ), ${tallied(sql`
+    ), ${tallied(
+      sql`
       select tenant_id, caller, state, sessions as added from gathered
       union all
-      select tenant_id, caller, state, added from wrong`, COMMON_SHARD)}
+      select tenant_id, caller, state, added from wrong`,
+      COMMON_SHARD,
+    )}
     select count(*) as wrong from wrong`;
   return repair?.wrong ?? 0;
 }

@@ -9,7 +9,15 @@ import { toldMoved } from '../webhooks/session-facts.ts';
 import type { HistoryRow, KeyCount, OpenedSession, VoiceHistory } from './contract.ts';
 import { countSessions, countEnding } from './postgres-counts.ts';
 import { insertOpened } from './postgres-insert.ts';
-import { countOpen, listSessions, silentSessions, toRow, wordsDueSessions, record, type Listed } from './postgres-pages.ts';
+import {
+  countOpen,
+  listSessions,
+  silentSessions,
+  toRow,
+  wordsDueSessions,
+  record,
+  type Listed,
+} from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
 /** Not more, because agents' instructions may be long. */
@@ -25,9 +33,9 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     insert: grouped<OpenedSession, void>((opened) => write`${insertOpened(opened)}`, MAX_INSERTS),
 
     find: groupedById(
-      (ids) =>
-        query<VoiceRecord>`select ${record} from voice_session where id = any(${ids}::text[])`,
-      ({ id }) => id),
+      (ids) => query<VoiceRecord>`select ${record} from voice_session where id = any(${ids}::text[])`,
+      ({ id }) => id,
+    ),
 
     async save(rows) {
       return { ended: rows.length === 0 ? [] : await column<string>`${saveNewer(rows)}` };
@@ -69,8 +77,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     endedSince: (sinceMs, limit) => query<VoiceRecord>`
       select ${record} from voice_session where ended_at_ms >= ${sinceMs} order by ended_at_ms desc limit ${limit}`,
 
-    list: (filter, after, limit, sort = '-startedAt') =>
-      listSessions(database, filter, sort, after, limit, maxScanned),
+    list: (filter, after, limit, sort = '-startedAt') => listSessions(database, filter, sort, after, limit, maxScanned),
     silentSince: (filter, beforeMs, after, limit) => silentSessions(database, filter, beforeMs, after, limit),
     wordsDueBefore: (filter, beforeMs, after, limit) => wordsDueSessions(database, filter, beforeMs, after, limit),
 

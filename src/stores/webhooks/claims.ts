@@ -156,7 +156,12 @@ type MailRow = Omit<ClaimedMail, 'untilMs' | 'to' | 'isDeferred'> & { readonly c
 const AFTER_MAILBOX = 'mailto;';
 
 /** See `Webhooks.claimMails`. Addresses are found one after the other in the index, however much waits for each. */
-export async function claimMails({ query }: Statements, atMs: number, untilMs: number, each: number): Promise<ClaimedMail[]> {
+export async function claimMails(
+  { query }: Statements,
+  atMs: number,
+  untilMs: number,
+  each: number,
+): Promise<ClaimedMail[]> {
   const rows = await query<MailRow>`
     with recursive loaded (id) as (
       (select endpoint_id from webhook_delivery

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import { hitsIn, pageOfScans, runScan, type Scanned } from '../scanned-page.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryPosition, ReplayFilter, WebhookDelivery } from './contract.ts';
 

@@ -30,19 +30,19 @@ export const toldStarted = told({
 
 /** Part of the statement that saves sessions: `newer` has the sessions that change with their new values, and `was`, their state before. */
 export const toldMoved = sql`${told({
-    facts: sql`
+  facts: sql`
       select case when newer.ended is null then 'session.' || newer.state else 'session.ended' end as type, newer.tenant_id,
         coalesce(newer.ended, newer.settled) as at_ms, left(newer.id, 42) as ref, newer.key_id, newer.agent_id, newer.caller, newer.subject,
         greatest(newer.version, newer.was_version) as version, newer.id, newer.started, newer.ended, newer.reason, newer.last_activity,
         ${setupOf(sql`newer.id`)}
       from newer where newer.ended is not null or (newer.state <> newer.was and newer.state <> 'engaged')`,
-    data: sql`
+  data: sql`
       case when fact.ended is null then json_build_object(${ofSession}, 'idleSec', (fact.at_ms - fact.last_activity) / 1000)
       else json_build_object(${ofSession}, 'reason', fact.reason, 'startedAt', ${isoOf(sql`fact.started`)},
         'endedAt', ${isoOf(sql`fact.ended`)}, 'durationSec', (fact.ended - fact.started) / 1000, 'usageSoFar', (
           select json_build_object('tokens', coalesce(sum(tokens), 0), 'microDollars', coalesce(sum(micro_dollars), 0))
           from usage_entry where usage_entry.session_id = fact.id)) end`,
-  })}, webhook_unsettled as (
+})}, webhook_unsettled as (
       insert into webhook_settling (session_id, from_ms)
       select newer.id, newer.ended from newer
       where newer.ended is not null and ${isWanted(sql`newer.tenant_id`, 'session.settled')}
@@ -66,6 +66,9 @@ export function toldSettled(atMs: number): Fragment {
           from tool_call where tool_call.session_id = fact.id))`,
   });
 }
+
+/** As `CallMeter.estimatedMicroDollars`: what clients reported for gaps replaces the estimates. */
+const estimatedOf = sql`ceil((greatest(pico_estimated, pico_reported) - pico_reported) / 1000000)`;
 
 /** A session without calls here is billed by what its client reported. */
 const usageOf = sql`
@@ -93,6 +96,3 @@ const callsOf = sql`
     select call.*, meter.micro_dollars, meter.gap_ms from voice_call as call left join call_meter as meter on meter.call_id = call.id
     where call.session_id = fact.id order by created_at_ms, id limit ${MAX_CALLS}
   ) as chosen`;
-
-/** As `CallMeter.estimatedMicroDollars`: what clients reported for gaps replaces the estimates. */
-const estimatedOf = sql`ceil((greatest(pico_estimated, pico_reported) - pico_reported) / 1000000)`;
