@@ -1,4 +1,4 @@
-import type postgres from 'postgres';
+import postgres from 'postgres';
 
 const INT8 = 20;
 
@@ -9,9 +9,7 @@ const INT8 = 20;
  */
 function parseInt8(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`int8 value ${text} is beyond what a number holds exactly`);
-  }
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value ${text} is beyond what a number holds exactly`);
   return value;
 }
 
@@ -49,9 +47,17 @@ function serializeItem(value: string | number | null): string {
  * are defined here because the driver would otherwise ask each new connection for them (`fetch_types`, see
  * docs/decisions/0012-types-and-guard-of-the-driver.md).
  */
-export const driverTypes = {
+const types = {
   int8: { to: INT8, from: [INT8], serialize: String, parse: parseInt8 },
   int4Array: arrayType(1007, Number),
   textArray: arrayType(1009, (text) => text),
   int8Array: arrayType(1016, parseInt8),
 };
+
+/** The options that all connections share. A column `session_id` is the field `sessionId` of a row, in both directions. */
+export const driverOptions = {
+  types,
+  fetch_types: false,
+  transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
+  onnotice: () => {},
+} satisfies postgres.Options<typeof types>;

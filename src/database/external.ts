@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { PATIENT, type Database, type Sql } from './database.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import { driverTypes } from './driver-types.ts';
+import { driverOptions } from './driver-types.ts';
 import type { Patience } from './patience.ts';
 import { Pool } from './pool.ts';
 
@@ -16,8 +16,6 @@ export interface ExternalOptions {
   readonly idleMs?: number;
   /** While it is patient, connecting may take as long as the work of a start. */
   readonly patience?: Readonly<Patience>;
-  /** False behind PgBouncer in transaction mode. By default the URL decides. */
-  readonly prepare?: boolean;
 }
 
 const MAX_BACKOFF_SEC = 0.5;
@@ -31,7 +29,7 @@ const DEADLINE_MS = 800;
  * @throws TypeError when the URL cannot be parsed.
  */
 export function openExternal(options: ExternalOptions): Database {
-  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, idleMs = MINUTE_MS, patience, prepare } = options;
+  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, idleMs = MINUTE_MS, patience } = options;
   const connect = (): Sql =>
     postgres(url, {
       max: maxConnections,
@@ -41,10 +39,7 @@ export function openExternal(options: ExternalOptions): Database {
       max_lifetime: 30 * 60,
       keep_alive: 30,
       connection: { application_name: 'switchboard' },
-      types: driverTypes,
-      fetch_types: false,
-      onnotice: () => {},
-      ...(prepare === undefined ? {} : { prepare }),
+      ...driverOptions,
     }) as unknown as Sql;
 
   return new Pool({

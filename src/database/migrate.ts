@@ -84,17 +84,13 @@ async function readMigrations(directory: URL): Promise<readonly Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
   const twice = migrations.find(({ id }, index) => migrations[index - 1]?.id === id);
-  if (twice) {
-    throw new MigrationError(`two migration files have the number of ${twice.name}`);
-  }
+  if (twice) throw new MigrationError(`two migration files have the number of ${twice.name}`);
   return migrations;
 }
 
 async function readMigration(directory: URL, name: string): Promise<Migration> {
   const number = fileName.exec(name)?.[1];
-  if (number === undefined) {
-    throw new MigrationError(`migration file ${name} must be named like 001_initial.sql`);
-  }
+  if (number === undefined) throw new MigrationError(`migration file ${name} must be named like 001_initial.sql`);
   const source = await readFile(new URL(name, directory), 'utf8');
   return { id: Number(number), name, source, sha256: createHash('sha256').update(source).digest('hex') };
 }

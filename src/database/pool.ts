@@ -138,7 +138,7 @@ export class Pool implements Database {
     return new Promise<T>((resolve, reject) => {
       let isTold = false;
       const refuse = (ms: number): void => {
-        const cause = this.#hasAnswered ? tooSlow(ms) : noAnswer(ms);
+        const cause = unanswered(ms, this.#hasAnswered);
         if (!isTold) this.health.refused(cause);
         isTold = true;
         reject(new Unavailable('database', cause));
@@ -150,9 +150,7 @@ export class Pool implements Database {
         overdue = true;
         generation.overdue += 1;
         const isSilent = generation.answers === answersBefore;
-        if (isSilent || generation.overdue * 2 > this.#options.size) {
-          this.#replace(generation, isSilent);
-        }
+        if (isSilent || generation.overdue * 2 > this.#options.size) this.#replace(generation, isSilent);
         refuse(attempt.deadlineMs);
       });
 
@@ -161,9 +159,7 @@ export class Pool implements Database {
         callOff();
         generation.overdue -= overdue ? 1 : 0;
         generation.active -= 1;
-        if (generation.active === 0) {
-          generation.onIdle?.();
-        }
+        if (generation.active === 0) generation.onIdle?.();
       };
 
       start(generation.sql, attempt).then(
@@ -199,9 +195,7 @@ export class Pool implements Database {
   }
 
   #replace(generation: Generation, afterSilence: boolean): void {
-    if (generation !== this.#current || this.#closed) {
-      return;
-    }
+    if (generation !== this.#current || this.#closed) return;
     this.#retire(generation, this.#options.graceMs);
     this.#current = new Generation(this.#options.connect(), afterSilence);
   }
@@ -213,13 +207,11 @@ export class Pool implements Database {
   }
 }
 
-/** The error for a missed deadline, if the server has answered other calls before. */
-function tooSlow(ms: number): Error {
-  return Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), {
-    code: TOO_SLOW,
-  });
-}
-
-function noAnswer(ms: number): Error {
-  return Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER });
+/** The error for a missed deadline. @param hasAnswered whether the server has answered other calls before */
+function unanswered(ms: number, hasAnswered: boolean): Error {
+  return hasAnswered
+    ? Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), {
+        code: TOO_SLOW,
+      })
+    : Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER });
 }

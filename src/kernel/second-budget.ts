@@ -22,16 +22,15 @@ export class SecondBudget {
    */
   spend(kind: string, atMs: number): number | undefined {
     const present = this.#windows.get(kind);
-    if (present !== undefined && atMs - present.beganAtMs < SECOND_MS && present.count >= MAX_PER_SECOND) {
-      present.leftOut += 1;
-      return undefined;
-    }
-    const leftOut = present?.leftOut ?? 0;
     if (present === undefined || atMs - present.beganAtMs >= SECOND_MS) {
       this.#windows.set(kind, { beganAtMs: atMs, count: 1, leftOut: 0 });
-    } else {
-      present.count += 1;
+      return present?.leftOut ?? 0;
     }
-    return leftOut;
+    if (present.count < MAX_PER_SECOND) {
+      present.count += 1;
+      return 0;
+    }
+    present.leftOut += 1;
+    return undefined;
   }
 }

@@ -47,10 +47,6 @@ export function parseTraceParent(header: string | undefined): TraceParent | unde
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-function traceParentOf({ traceId, spanId, isSampled }: TraceParent): string {
-  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
-}
-
 /** The trace id of a session that arrives without a trace: the same on every node. @param ref of the session */
 export function traceIdOf(ref: string): string {
   return digits(`trace ${ref}`, 16);
@@ -70,8 +66,7 @@ export function traceParentFor(
   ...name: readonly string[]
 ): string | undefined {
   if (trace == null) return undefined;
-  const { traceId, isSampled } = trace;
-  return traceParentOf({ traceId, spanId: spanIdOf(traceId, ...name), isSampled });
+  return `00-${trace.traceId}-${spanIdOf(trace.traceId, ...name)}-${trace.isSampled ? '01' : '00'}`;
 }
 
 /** All zero only once in 2^64. */

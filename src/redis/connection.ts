@@ -31,10 +31,10 @@ export interface Redis {
   onLost(listen: () => void): void;
   /** How the operations of the last seconds fared. */
   readonly health: WorkHealth;
-  /** See `Batch.run`. */
-  run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown>;
+  /** See `Batch.run`. @param key its name within the tag */
+  run(tag: number, name: string, key: string, args?: readonly string[]): Promise<unknown>;
   /** The full name of a key, if one server has them all: an operation may then touch keys other than its own. Undefined in a Cluster. */
-  readonly wholeKey: ((key: string) => string) | undefined;
+  readonly wholeKey: ((tag: number, key: string) => string) | undefined;
   /** How many operations wait for their answers. */
   readonly pending: number;
   /** Sends a text to all who listen on a channel, on any server of a cluster. */
@@ -81,6 +81,7 @@ export function openRedis(options: RedisOptions): Redis {
   const health = new PassiveHealth();
   const batch = new Batch(route, { deadlineMs, maxPending, health });
   const before = `${prefix}:`;
+  const wholeKey = (tag: number, key: string): string => before + tagged(tag, key);
   const subscriptions = new Map<ServerLink, readonly string[]>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
@@ -89,8 +90,8 @@ export function openRedis(options: RedisOptions): Redis {
 
     health,
 
-    wholeKey: urls.length === 1 ? (key) => before + key : undefined,
-    run: (tag, name, key, args) => batch.run(tag, name, before + key, args),
+    wholeKey: urls.length === 1 ? wholeKey : undefined,
+    run: (tag, name, key, args = []) => batch.run(tag, name, wholeKey(tag, key), args),
     get pending() {
       return batch.pending;
     },
@@ -133,7 +134,7 @@ export function openRedis(options: RedisOptions): Redis {
 
     async probe() {
       const tags = await attempt(() => route.tagOfEach());
-      const answers = await Promise.all(tags.map((tag) => batch.run(tag, 'probe', before + tagged(tag, 'probe'), [])));
+      const answers = await Promise.all(tags.map((tag) => batch.run(tag, 'probe', wholeKey(tag, 'probe'), [])));
       for (const answer of answers) expectNoRefusal(answer);
     },
 

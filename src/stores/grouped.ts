@@ -1,5 +1,8 @@
 import { Unavailable } from '../kernel/errors.ts';
 
+/** How many items one statement serves, unless they are large. */
+const MAX_ITEMS = 500;
+
 interface Waiting<In, Out> {
   readonly item: In;
   readonly resolve: (out: Out) => void;
@@ -10,14 +13,14 @@ interface Waiting<In, Out> {
  * Group commit: items given in one turn of the event loop are processed together, and so are those that arrive while work is under way. A single item
  * waits until the end of its turn; under load one round trip and one commit serve many items, and each is answered only after its commit.
  *
- * @param work takes at least one item and returns as many results in the same order. `Unavailable` refuses waiting items too: they have waited for
+ * @param work takes at least one item and returns as many results in the same order, or none if items have no results. `Unavailable` refuses waiting items too: they have waited for
  *   this answer, and must not wait for another. Any other error is one item's own (such as a text that PostgreSQL does not accept): the group is
  *   halved until that item stands alone.
  * @param maxItems per call of `work`
  */
 export function grouped<In, Out>(
-  work: (items: readonly In[]) => Promise<readonly Out[]>,
-  maxItems: number,
+  work: (items: readonly In[]) => Promise<readonly Out[] | void>,
+  maxItems = MAX_ITEMS,
 ): (item: In) => Promise<Out> {
   const waiting: Waiting<In, Out>[] = [];
   /** Halves of groups that contain a fault; they are served before waiting items. */
@@ -27,7 +30,7 @@ export function grouped<In, Out>(
   async function serve(group: readonly Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await work(group.map(({ item }) => item));
-      group.forEach((one, index) => one.resolve(results[index] as Out));
+      group.forEach((one, index) => one.resolve(results?.[index] as Out));
     } catch (error) {
       if (error instanceof Unavailable) refuse([...group, ...retries.splice(0).flat(), ...waiting.splice(0)], error);
       else if (group.length === 1) refuse(group, error);
@@ -53,7 +56,7 @@ export function grouped<In, Out>(
 export function groupedById<Row>(
   find: (ids: readonly string[]) => Promise<readonly Row[]>,
   idOf: (row: Row) => string,
-  maxItems: number,
+  maxItems = MAX_ITEMS,
 ): (id: string) => Promise<Row | undefined> {
   return grouped(async (ids: readonly string[]) => {
     const found = new Map((await find(ids)).map((row) => [idOf(row), row]));

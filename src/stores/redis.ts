@@ -58,7 +58,7 @@ export function openRedisBus(
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
   const { dueAt, keepMs, slotHolders, localClock, clockAgreements, onClockStep, onError, onEdgeLocal, onEdgeShared } =
     options;
-  const redis = openRedis({ urls: options.urls, prefix: options.prefix, deadlineMs: options.deadlineMs });
+  const redis = openRedis(options);
   const clock = createSharedClock({
     readStoreTimeMs: () => redis.timeMs(),
     agreements: clockAgreements,

@@ -1,6 +1,6 @@
 import { randomId } from '../kernel/ids.ts';
 import type { Redis } from '../redis/connection.ts';
-import { allTags, tagged, tagOfSubject } from '../redis/tags.ts';
+import { allTags, tagOfSubject } from '../redis/tags.ts';
 import type { Restore } from './contract.ts';
 import type { Share } from './voice-registry/contract.ts';
 
@@ -18,7 +18,7 @@ const OURS = 1;
 export async function restoreWhatIsLost(redis: Pick<Redis, 'run'>, restore: Restore, share?: Share): Promise<number> {
   const token = randomId();
   const ask = (tags: readonly number[], name: string, args: readonly string[]) =>
-    Promise.all(tags.map((tag) => redis.run(tag, name, tagged(tag, 'whole'), args)));
+    Promise.all(tags.map((tag) => redis.run(tag, name, 'whole', args)));
 
   // The token is set before the history is read: a loss after that removes the token too, and then the mark is not set.
   const lostOf = async (tags: readonly number[]): Promise<readonly number[]> => {

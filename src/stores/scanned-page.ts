@@ -1,4 +1,5 @@
-import type { AnySql, Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { sql, type Fragment } from '../database/statements.ts';
 
 /**
  * The most index rows that are read for one page. The embedded database serves one statement at a time and has no timeout: a filter that matches
@@ -11,11 +12,11 @@ export const MAX_SCANNED = 10_000;
  * match, it would instead scan everybody's newest rows, past any number that do not match.
  * @throws Unavailable when the database is away
  */
-export function runScan<T>(database: Database, ask: (sql: AnySql) => Promise<T>): Promise<T> {
+export function runScan<Row extends object>(database: Database, scan: Fragment): Promise<Row[]> {
   return database.transaction(async (sql) => {
     // Sent first, without waiting for its answer.
-    const [, found] = await Promise.all([sql`set local random_page_cost = 1.1`.execute(), ask(sql)]);
-    return found;
+    const [, found] = await Promise.all([sql`set local random_page_cost = 1.1`.execute(), sql<Row[]>`${scan}`]);
+    return [...found];
   });
 }
 
@@ -26,16 +27,42 @@ interface OfTenants {
 }
 
 /**
- * Splits a filter by tenant, for a scan of each: rows of other tenants are not scanned, because how far a scan came would reveal how many they have.
+ * Scans for each tenant of a filter by itself: rows of other tenants are not scanned, because how far a scan came would reveal how many they have.
+ * @param scan the statement for some filters; see `hitsIn` for its limits
+ * @param maxScanned how many rows all scans read at most
  */
-export function forEachTenant<F extends OfTenants>(filter: F): readonly F[] {
+export async function scanTenants<R extends Scanned, F extends OfTenants = OfTenants>(
+  database: Database,
+  asked: F,
+  scan: (filters: readonly F[], limit: number, maxScanned: number) => Fragment,
+  limit: number,
+  maxScanned: number,
+): Promise<ScannedPage<R>> {
+  const filters = forEachTenant(asked);
+  if (filters.length === 0) return { hits: [], last: undefined, isPartial: false };
+  const each = Math.max(1, Math.floor(maxScanned / filters.length));
+  return pageOfScans(await runScan<R>(database, scan(filters, limit + 1, each)), limit, each);
+}
+
+function forEachTenant<F extends OfTenants>(filter: F): readonly F[] {
   const { tenantId, tenants } = filter;
   if (tenants === undefined) return [filter];
   const meant = tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
   return meant.map((one) => ({ ...filter, tenantId: one }));
 }
 
-/** A row of a scan. A scan returns its hits and the last row that it read, hit or not. */
+/**
+ * The statement for some scans: their hits and, of each scan that reached its limit, the last row, hit or not.
+ * @param scans selects of rows as `Scanned`, of at most `maxScanned` each
+ * @param limit how many rows of all scans
+ */
+export function hitsIn(scans: readonly Fragment[], order: Fragment, limit: number, maxScanned: number): Fragment {
+  return sql`
+    select * from (${scans.reduce((some, next) => sql`${some} union all ${next}`)}) as scanned
+    where "isHit" or place = ${maxScanned} order by ${order} limit ${limit}`;
+}
+
+/** A row of a scan. */
 export interface Scanned {
   readonly isHit: boolean;
   /** Its position in the scan, from 1. */

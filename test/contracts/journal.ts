@@ -486,7 +486,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
 
     describe('of many rows', () => {
       const plan = async (query: JournalQuery<EntryKind>): Promise<string> => {
-        const rows = await nodes()[0].run((sql) => sql`explain ${scan(sql, query, undefined, 50)}`);
+        const rows = await nodes()[0].run((sql) => sql`explain ${scan(query, undefined, 50)}`);
         return rows.map((row) => Object.values(row)[0]).join('\n');
       };
       beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AuthRecord, AuthState } from '../../machines/auth-session/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { LoginPosition, Logins } from '../../src/stores/logins/contract.ts';
+import type { Logins } from '../../src/stores/logins/contract.ts';
+import type { Position } from '../../src/stores/voice-history/contract.ts';
 import { recordStoreContract } from './record-store.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
@@ -53,7 +54,7 @@ export function loginsContract(name: string, make: Make<Logins>): void {
       for (const one of [...all, over]) await logins().insert(one);
       const listed = async (state: AuthState | undefined, atMs = createdAtMs): Promise<string[]> => {
         const seen: string[] = [];
-        let after: LoginPosition | undefined;
+        let after: Position | undefined;
         do {
           const page = await logins().list(state, atMs, after, 2);
           seen.push(...page.logins.filter((one) => one.email === email).map(({ id }) => id));

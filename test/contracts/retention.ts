@@ -203,7 +203,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
 
     test.each(kinds)('finds %s by an index', async (kind) => {
       await fill(kind);
-      const plan = await nodes()[0].run((sql) => sql`explain ${deletion(sql, kind, before(kind, 364))}`);
+      const plan = await nodes()[0].run((sql) => sql`explain ${deletion(kind, before(kind, 364))}`);
       const text = plan.map((row) => Object.values(row)[0]).join('\n');
       expect(text).toMatch(/Index (Only )?Scan/);
       expect(text).not.toContain('Seq Scan');

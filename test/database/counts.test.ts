@@ -58,14 +58,14 @@ describeEngines('what an older build wrote', (open) => {
         ),
       );
     expect([...(await rows('usage_day', `day || ' ' || subject`))]).toEqual([
-      { of: '2029-12-31 bea', whose: '//', tokens: 40, micro_dollars: 4 },
-      { of: '2030-01-01 ann', whose: '//', tokens: 1, micro_dollars: 0 },
-      { of: '2030-01-01 ann', whose: 'acme/site/support', tokens: 12, micro_dollars: 3 },
+      { of: '2029-12-31 bea', whose: '//', tokens: 40, microDollars: 4 },
+      { of: '2030-01-01 ann', whose: '//', tokens: 1, microDollars: 0 },
+      { of: '2030-01-01 ann', whose: 'acme/site/support', tokens: 12, microDollars: 3 },
     ]);
     expect([...(await rows('usage_hour', 'hour_ms'))]).toEqual([
-      { of: AT, whose: '//', tokens: 1, micro_dollars: 0 },
-      { of: AT, whose: 'acme/site/support', tokens: 5, micro_dollars: 1 },
-      { of: AT + 3_600_000, whose: 'acme/site/support', tokens: 7, micro_dollars: 2 },
+      { of: AT, whose: '//', tokens: 1, microDollars: 0 },
+      { of: AT, whose: 'acme/site/support', tokens: 5, microDollars: 1 },
+      { of: AT + 3_600_000, whose: 'acme/site/support', tokens: 7, microDollars: 2 },
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnySql, Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { sql } from '../../src/database/statements.ts';
 import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
 import { scanCalls } from '../../src/stores/voice-calls/postgres-pages.ts';
 import { entriesAfter } from '../../src/stores/usage-reports/postgres.ts';
@@ -81,7 +82,7 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
     const plan = await runScan(
       database(),
-      (sql) => sql`explain ${scanEach(sql, [filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
+      sql`explain ${scanEach([filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
     );
     expect(textOf(plan)).toEqual(using(index));
   });
@@ -107,10 +108,7 @@ describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '
     ['voice_call_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
     ['voice_call_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
-    const plan = await runScan(
-      database(),
-      (sql) => sql`explain ${scanCalls(sql, [filter], undefined, 51, MAX_SCANNED)}`,
-    );
+    const plan = await runScan(database(), sql`explain ${scanCalls([filter], undefined, 51, MAX_SCANNED)}`);
     expect(textOf(plan)).toEqual(using(index));
   });
 });
@@ -127,10 +125,7 @@ describe.skipIf(reason !== undefined)(`What a tenant used${reason === undefined 
 
   test('is read along an index of its own entries, without those of others', async () => {
     const from = { atMs: DAY_BEGIN, ordinal: -1 };
-    const plan = await runScan(
-      database(),
-      (sql) => sql`explain ${entriesAfter(sql, 'quiet', from, DAY_BEGIN + ENTRIES, 100)}`,
-    );
+    const plan = await runScan(database(), sql`explain ${entriesAfter('quiet', from, DAY_BEGIN + ENTRIES, 100)}`);
     expect(textOf(plan)).toEqual(using('usage_entry_of_tenant'));
   });
 });

@@ -182,12 +182,12 @@ describe('A create with an Idempotency-Key', () => {
     const { body } = await app.create(key, {}, { 'idempotency-key': 'sealed-0123456789' });
     const { value } = body['client_secret'] as { value: string };
     const rows = await database().run(
-      (sql) => sql<{ sealed: Buffer | null; key_hash: string }[]>`select sealed, key_hash from replay`,
+      (sql) => sql<{ sealed: Buffer | null; keyHash: string }[]>`select sealed, key_hash from replay`,
     );
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
       expect(row.sealed?.toString('latin1') ?? '').not.toContain(value);
-      expect(row.key_hash).not.toContain('sealed-0123456789');
+      expect(row.keyHash).not.toContain('sealed-0123456789');
     }
   });
 });

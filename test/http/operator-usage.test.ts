@@ -104,6 +104,16 @@ describe('The operator API shows who used what', () => {
     expect(await rows(`by=session&limit=1&cursor=${cursor}`)).toMatchObject([{ id: ids[1].slice(0, 42) }]);
   });
 
+  test.each(['', 'x', 'WzEsMiwzXQ', 'WzEsMl0', 'WzEuNSwxLCJhIl0', 'WzEsMSwiXHUwMDAwIl0'])(
+    'not from an unreadable cursor (%s)',
+    async (cursor) => {
+      expect(await usage(`by=tenant&cursor=${cursor}`)).toMatchObject({
+        status: 400,
+        body: { details: [{ path: 'cursor' }] },
+      });
+    },
+  );
+
   test('by the hour, and on other days without ceilings', async () => {
     await used();
     app.clock.advance(25 * HOUR);

@@ -89,11 +89,8 @@ function listen(path: string): Promise<Server | undefined> {
     const server = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
     server.unref();
     server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') {
-        resolve(undefined);
-      } else {
-        reject(error);
-      }
+      if (error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(error);
     });
     server.listen(path, () => resolve(server));
   });
@@ -129,15 +126,9 @@ interface SocketPlace {
 async function socketPlace(directory: string): Promise<SocketPlace> {
   const path = `${directory}.lock`;
   const name = `switchboard-${createHash('sha256').update(directory).digest('hex').slice(0, 32)}`;
-  if (process.platform === 'win32') {
-    return { path: `\\\\.\\pipe\\${name}` };
-  }
-  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) {
-    return { path };
-  }
-  if (process.platform !== 'linux') {
-    return { path: join(tmpdir(), name) };
-  }
+  if (process.platform === 'win32') return { path: `\\\\.\\pipe\\${name}` };
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) return { path };
+  if (process.platform !== 'linux') return { path: join(tmpdir(), name) };
   const handle = await open(dirname(path), 'r');
   return { path: `/proc/self/fd/${handle.fd}/${basename(path)}`, handle };
 }

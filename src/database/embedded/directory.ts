@@ -46,9 +46,7 @@ async function makeOne(directory: string): Promise<boolean> {
  */
 export async function prepareDirectory(directory: string, template: URL): Promise<void> {
   const entries = existsSync(directory) ? await readdir(directory) : [];
-  if (entries.length > 0) {
-    return checkVersion(directory);
-  }
+  if (entries.length > 0) return checkVersion(directory);
   const fresh = `${directory}.new`;
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { mode: 0o700 });

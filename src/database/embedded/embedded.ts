@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import postgres from 'postgres';
 import type { Database, Sql } from '../database.ts';
-import { driverTypes } from '../driver-types.ts';
+import { driverOptions } from '../driver-types.ts';
 import { Pool } from '../pool.ts';
 import { lackOfRoom, makeDirectory, prepareDirectory } from './directory.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -65,17 +65,16 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
       max_lifetime: null,
       user: 'postgres',
       database: 'postgres',
-      types: driverTypes,
-      fetch_types: false,
-      onnotice: () => {},
-    } as postgres.Options<typeof driverTypes>) as unknown as Sql;
+      ...driverOptions,
+    } as postgres.Options<typeof driverOptions.types>) as unknown as Sql;
   const pool = new Pool({ kind: 'embedded', connect, size: Infinity, deadlineMs, graceMs: 0 });
 
   let closing: Promise<void> | undefined;
   const stopHousekeeping = startHousekeeping(pool, options.housekeepingMs);
   const close = async (): Promise<void> => {
-    stopHousekeeping();
+    const stopped = stopHousekeeping();
     await pool.close();
+    await stopped;
     await engine.close();
     await lock.release();
   };

@@ -45,19 +45,15 @@ export class EmbeddedEngine {
   async close(): Promise<void> {
     this.#closed = true;
     const worker = await this.#worker?.catch(() => undefined);
-    if (worker) {
-      const ended = new Promise((resolve) => worker.once('exit', resolve));
-      worker.postMessage('close');
-      await ended;
-    }
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage('close');
+    await ended;
   }
 
   #running(): Promise<Worker> {
-    if (this.#closed) {
-      return Promise.reject(lost('closed'));
-    }
-    this.#worker ??= this.#spawn();
-    return this.#worker;
+    if (this.#closed) return Promise.reject(lost('closed'));
+    return (this.#worker ??= this.#spawn());
   }
 
   #spawn(): Promise<Worker> {
@@ -69,9 +65,7 @@ export class EmbeddedEngine {
     });
     return new Promise((resolve, reject) => {
       let cause: unknown;
-      worker.on('error', (error) => {
-        cause = error;
-      });
+      worker.on('error', (error) => (cause = error));
       worker.once('exit', (code) => {
         this.#worker = undefined;
         const error = lost(`the embedded database stopped with code ${code}`, cause);
@@ -79,11 +73,8 @@ export class EmbeddedEngine {
         reject(error);
       });
       worker.on('message', (message: Reply | 'ready') => {
-        if (message === 'ready') {
-          resolve(worker);
-        } else if (message.id === this.#session?.id) {
-          this.#session.push(message.bytes);
-        }
+        if (message === 'ready') resolve(worker);
+        else if (message.id === this.#session?.id) this.#session.push(message.bytes);
       });
     });
   }
@@ -117,17 +108,11 @@ class EmbeddedSession extends Duplex {
   }
 
   override _construct(done: (error?: Error | null) => void): void {
-    void this.#begin(done);
-  }
-
-  async #begin(done: (error?: Error | null) => void): Promise<void> {
-    try {
-      this.#port = await this.#worker;
-      this.#port.postMessage({ open: this.id });
+    this.#worker.then((worker) => {
+      this.#port = worker;
+      worker.postMessage({ open: this.id });
       done();
-    } catch (error) {
-      done(error as Error);
-    }
+    }, done);
   }
 
   override _read(): void {

@@ -1,5 +1,7 @@
+import { every } from '../../kernel/every.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Database } from '../database.ts';
+import { statementsOf } from '../statements.ts';
 
 /** How often to look, in milliseconds. A look costs less than a millisecond. */
 const INTERVAL_MS = 15_000;
@@ -19,40 +21,23 @@ const DEADLINE_MS = MINUTE_MS;
  *
  * @returns a function that stops it.
  */
-export function startHousekeeping(database: Database, intervalMs = INTERVAL_MS): () => void {
-  let busy = false;
-  const timer = setInterval(() => {
-    if (!busy) {
-      busy = true;
-      // Others notice that the database is away; the next round tries again.
-      void keepHouse(database)
-        .catch(() => {})
-        .finally(() => {
-          busy = false;
-        });
-    }
-  }, intervalMs);
-  timer.unref();
-  return () => clearInterval(timer);
+export function startHousekeeping(database: Database, intervalMs = INTERVAL_MS): () => Promise<void> {
+  // Others notice that the database is away; the next round tries again.
+  return every(
+    intervalMs,
+    () => keepHouse(database),
+    () => undefined,
+  );
 }
 
 async function keepHouse(database: Database): Promise<void> {
   const options = { deadlineMs: DEADLINE_MS };
-  const tables = await database.run(
-    (sql) => sql<{ name: string }[]>`
-      select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
-      where n_dead_tup > ${DEAD_ROWS} + n_live_tup / 5`,
-    options,
-  );
-  for (const { name } of tables) {
-    await database.run((sql) => sql.unsafe(`vacuum (analyze) ${name}`), options);
-  }
-  const [log] = await database.run(
-    (sql) => sql<{ bytes: number }[]>`
-      select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::int8 as bytes from pg_control_checkpoint()`,
-    options,
-  );
-  if (log && log.bytes > CHECKPOINT_BYTES) {
-    await database.run((sql) => sql`checkpoint`, options);
-  }
+  const { column, value, execute } = statementsOf(database, options);
+  const tables = await column<string>`
+    select format('%I.%I', schemaname, relname) from pg_stat_user_tables
+    where n_dead_tup > ${DEAD_ROWS} + n_live_tup / 5`;
+  for (const name of tables) await database.run((sql) => sql.unsafe(`vacuum (analyze) ${name}`), options);
+  const logBytes = await value<number>`
+    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::int8 from pg_control_checkpoint()`;
+  if (logBytes > CHECKPOINT_BYTES) await execute`checkpoint`;
 }

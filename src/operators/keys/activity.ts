@@ -96,7 +96,6 @@ async function usedToday(
     fromMs: atMs - (atMs % HOUR_MS),
     toMs: atMs,
     tenants,
-    cursor: undefined,
     limit: MAX_KEYS,
   });
   if (typeof report === 'string') return undefined;

@@ -6,10 +6,10 @@ import { projectTo, shareOf } from './projection.ts';
 import { type OperatorUsageRow, toUsed, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
-import type { UsageAsked, UsageReport } from '../../stores/usage-reports/contract.ts';
+import type { UsageAsked, UsagePosition, UsageReport } from '../../stores/usage-reports/contract.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute, readCursor, writeCursor } from '../route.ts';
 import type { Services } from '../../http/services.ts';
 
 type Query = z.output<typeof usageFilters>;
@@ -61,8 +61,6 @@ export function usageRoute(services: Services): Route {
       const asked = askedOf(query, call.operator, atMs, services);
       if (asked instanceof Refusal) return asked;
       const report = await services.core.stores.usageReports.read(asked);
-      if (report === 'bad_cursor')
-        return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
       if (report === 'too_broad')
         return tooBroad('This is too much to add up; ask for a shorter range, or for one tenant.');
       const body = {
@@ -73,7 +71,7 @@ export function usageRoute(services: Services): Route {
         })),
         total: toUsed(report.total),
         unattributed: toUsed(report.unattributed),
-        nextCursor: report.nextCursor ?? null,
+        nextCursor: report.next === undefined ? null : writeCursor(cursorOf(report.next)),
         asOf: iso(atMs),
       };
       return { status: 200, body };
@@ -99,10 +97,12 @@ function askedOf(
   const most = by === 'session' ? 1 : span === 'hour' ? MAX_DAYS_BY_HOUR : MAX_DAYS;
   if (untilMs - fromMs > most * DAY_MS)
     return tooBroad(`A range has at most ${most} ${most === 1 ? 'day' : 'days'} here.`);
+  const after = readCursor(cursor, [0, 0, ''] as const);
+  if (after instanceof Refusal) return after;
   return {
     by,
     span,
-    cursor,
+    after: after && { microDollars: after[0], tokens: after[1], id: after[2] },
     limit,
     fromDay: calendar(fromMs).day,
     toDay: calendar(toMs - 1).day,
@@ -111,6 +111,10 @@ function askedOf(
     toMs,
     tenants: tenantsOf(within(operator, query.tenantId)),
   };
+}
+
+function cursorOf({ microDollars, tokens, id }: UsagePosition): readonly [number, number, string] {
+  return [microDollars, tokens, id];
 }
 
 async function rowsOf(

@@ -22,7 +22,7 @@ export async function spendOf(
   services: OperatorServices,
 ): Promise<Spend | null> {
   const { day, resetAtMs } = services.usage.calendar(atMs);
-  const today = { fromDay: day, toDay: day, fromMs: atMs, toMs: atMs, span: 'day', cursor: undefined } as const;
+  const today = { fromDay: day, toDay: day, fromMs: atMs, toMs: atMs, span: 'day' } as const;
   const report = await services.core.stores.usageReports.read({ ...today, by: 'subject', tenants, limit: LOOKED_AT });
   if (typeof report === 'string') return null;
   const { total } = report;

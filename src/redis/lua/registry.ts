@@ -25,33 +25,31 @@ local function unindex(key)
   if name and name ~= '' then call('SREM', keySet(key, name), id) end
 end
 
--- what a save that lost answers: the present record, so that the next try needs no load
-local function lost(key, present)
+-- what a save answers; one that lost the present record, so that the next try needs no load
+local function answer(key, present)
+  if present == true then return 1 end
   if not present then return 0 end
   return { call('HGET', key, 's'), present }
 end
 
 -- change: a save that moves the deadline later, or not at all
 function op.beat(key, i)
-  local present = put(key, ARGV[i], false)
-  if present ~= true then return lost(key, present), i + 1 end
-  return 1, i + 1
+  return answer(key, put(key, ARGV[i], false)), i + 1
 end
 
 -- change: any other save
 function op.save(key, i)
-  local present = put(key, ARGV[i], true)
-  if present ~= true then return lost(key, present), i + 1 end
-  return 1, i + 1
+  return answer(key, put(key, ARGV[i], true)), i + 1
 end
 
 -- change, keep: a save that ends the session
 function op.finish(key, i)
   local present = put(key, ARGV[i], true)
-  if present ~= true then return lost(key, present), i + 2 end
-  unindex(key)
-  call('PEXPIRE', key, ARGV[i + 1])
-  return 1, i + 2
+  if present == true then
+    unindex(key)
+    call('PEXPIRE', key, ARGV[i + 1])
+  end
+  return answer(key, present), i + 2
 end
 
 -- fixed part, value, due, name of the key's set, '1' while it is live, keep

@@ -32,13 +32,7 @@ export interface ActivityCount {
 export type Span = 1 | 60;
 
 /** Counts of a key. */
-export interface KeyCounted {
-  readonly kind: ActivityKind;
-  readonly tenantId: string;
-  readonly keyId: string;
-  readonly label: string;
-  readonly n: number;
-}
+export type KeyCounted = ActivityCount;
 
 export interface RefusedFilter {
   readonly tenants: TenantScope;

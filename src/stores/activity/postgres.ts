@@ -1,4 +1,5 @@
-import type { Database, Sql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { TenantScope } from '../tenants/contract.ts';
 import {
@@ -10,8 +11,6 @@ import {
   type RefusedFilter,
   type Span,
 } from './contract.ts';
-
-type Fragment = ReturnType<Sql>;
 
 /** Each row tells how many rows were read; the row with kind null tells only that. */
 interface ScannedRow {
@@ -28,53 +27,46 @@ interface RefusedRow extends ScannedRow {
 
 /** Activity in PostgreSQL. Rows are written in the order of their key, so that nodes that share a shard cannot deadlock. */
 export function createPostgresActivity(database: Database): ActivityStore {
+  const { query, write } = statementsOf(database);
   return {
     async add(counted, atMs, shard) {
       if (counted.length === 0) return;
       const [minute, hour] = [atMs - (atMs % MINUTE_MS), atMs - (atMs % HOUR_MS)];
-      await database.run(
-        (sql) => sql`
-          insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)
-          select span, bucket_ms, kind, label, "tenantId", "keyId", ${shard}, sum(n)::int8
-          from json_to_recordset(${JSON.stringify(counted)}::text::json) as given (kind text collate "C",
-              label text collate "C", "tenantId" text collate "C", "keyId" text collate "C", n bigint),
-            (values (1, ${minute}::int8), (60, ${hour}::int8)) as bucket (span, bucket_ms)
-          group by span, bucket_ms, kind, label, "tenantId", "keyId"
-          order by span, bucket_ms, kind, label, "tenantId", "keyId"
-          on conflict (span, bucket_ms, kind, label, tenant_id, key_id, shard) do update set n = activity.n + excluded.n`,
-      );
+      await write`
+        insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)
+        select span, bucket_ms, kind, label, "tenantId", "keyId", ${shard}, sum(n)::int8
+        from json_to_recordset(${JSON.stringify(counted)}::text::json) as given (kind text collate "C",
+            label text collate "C", "tenantId" text collate "C", "keyId" text collate "C", n bigint),
+          (values (1, ${minute}::int8), (60, ${hour}::int8)) as bucket (span, bucket_ms)
+        group by span, bucket_ms, kind, label, "tenantId", "keyId"
+        order by span, bucket_ms, kind, label, "tenantId", "keyId"
+        on conflict (span, bucket_ms, kind, label, tenant_id, key_id, shard) do update set n = activity.n + excluded.n`;
     },
 
     async sums(span, fromMs, midMs, toMs, tenants) {
-      const rows = await database.run((sql) => sums(sql, midMs, buckets(sql, span, fromMs, toMs, tenants)));
-      return movedOf(rows);
+      return countedIn(await query<CountChange & ScannedRow>`${sums(midMs, buckets(span, fromMs, toMs, tenants))}`);
     },
 
     async moved(span, fromMs, midMs, toMs, tenants) {
-      const rows = await database.run((sql) => sums(sql, midMs, someBuckets(sql, span, fromMs, toMs, tenants)));
-      return isTooMuch(rows) ? undefined : movedOf(rows);
+      const rows = await query<CountChange & ScannedRow>`${sums(midMs, someBuckets(span, fromMs, toMs, tenants))}`;
+      return isTooMuch(rows) ? undefined : countedIn(rows);
     },
 
     async byBucket(span, stretches, tenants) {
-      const rows = await database.run(
-        (sql) => sql<(BucketCount & ScannedRow)[]>`
-          with scanned as materialized (
-            select found.* from json_to_recordset(${JSON.stringify(stretches)}::text::json) as stretch ("fromMs" bigint, "toMs" bigint)
-            cross join lateral (
-              ${buckets(sql, span, sql`stretch."fromMs"`, sql`stretch."toMs"`, tenants)}
-            ) as found limit ${MAX_ROWS + 1}
-          )
-          select bucket_ms as "atMs", kind, label, coalesce(sum(n), 0)::int8 as n, (select count(*) from scanned) as scanned
-          from scanned group by grouping sets ((bucket_ms, kind, label), ()) order by bucket_ms, kind, label`,
-      );
-      if (isTooMuch(rows)) return undefined;
-      return rows.flatMap(({ scanned: _scanned, ...counted }) => (counted.kind === null ? [] : [counted]));
+      const rows = await query<BucketCount & ScannedRow>`
+        with scanned as materialized (
+          select found.* from json_to_recordset(${JSON.stringify(stretches)}::text::json) as stretch ("fromMs" bigint, "toMs" bigint)
+          cross join lateral (
+            ${buckets(span, sql`stretch."fromMs"`, sql`stretch."toMs"`, tenants)}
+          ) as found limit ${MAX_ROWS + 1}
+        )
+        select bucket_ms as "atMs", kind, label, coalesce(sum(n), 0)::int8 as n, (select count(*) from scanned) as scanned
+        from scanned group by grouping sets ((bucket_ms, kind, label), ()) order by bucket_ms, kind, label`;
+      return isTooMuch(rows) ? undefined : countedIn(rows);
     },
 
     async refused(span, fromMs, toMs, filter) {
-      const rows = await database.run((sql) =>
-        refusedRows(sql, someBuckets(sql, span, fromMs, toMs, filter.tenants), filter),
-      );
+      const rows = await query<RefusedRow>`${refusedRows(someBuckets(span, fromMs, toMs, filter.tenants), filter)}`;
       if (isTooMuch(rows)) return undefined;
       const byCode = (wanted: RefusedRow['kind']) =>
         Object.fromEntries(
@@ -87,16 +79,13 @@ export function createPostgresActivity(database: Database): ActivityStore {
     },
 
     async ofKeys(kinds, span, fromMs, toMs, tenants) {
-      const rows = await database.run(
-        (sql) => sql<(KeyCounted & ScannedRow)[]>`
-          with scanned as materialized (${someBuckets(sql, span, fromMs, toMs, tenants)})
-          select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
-            (select count(*) from scanned) as scanned
-          from scanned where kind = any(${[...kinds]}::text[]) and key_id <> ''
-          group by grouping sets ((kind, tenant_id, key_id, label), ()) order by kind, tenant_id, key_id, label`,
-      );
-      if (isTooMuch(rows)) return undefined;
-      return rows.flatMap(({ scanned: _scanned, ...counted }) => (counted.kind === null ? [] : [counted]));
+      const rows = await query<KeyCounted & ScannedRow>`
+        with scanned as materialized (${someBuckets(span, fromMs, toMs, tenants)})
+        select kind, tenant_id, key_id, label, coalesce(sum(n), 0)::int8 as n,
+          (select count(*) from scanned) as scanned
+        from scanned where kind = any(${kinds}::text[]) and key_id <> ''
+        group by grouping sets ((kind, tenant_id, key_id, label), ()) order by kind, tenant_id, key_id, label`;
+      return isTooMuch(rows) ? undefined : countedIn(rows);
     },
   };
 }
@@ -105,12 +94,12 @@ function isTooMuch(rows: readonly ScannedRow[]): boolean {
   return rows.some(({ scanned }) => scanned > MAX_ROWS);
 }
 
-function movedOf(rows: readonly (CountChange & ScannedRow)[]): CountChange[] {
-  return rows.flatMap(({ scanned: _scanned, ...moved }) => (moved.kind === null ? [] : [moved]));
+function countedIn<R extends ScannedRow>(rows: readonly R[]): Omit<R, 'scanned'>[] {
+  return rows.flatMap(({ scanned: _scanned, ...counted }) => (counted.kind === null ? [] : [counted]));
 }
 
-function sums(sql: Sql, midMs: number, scan: Fragment) {
-  return sql<(CountChange & ScannedRow)[]>`
+function sums(midMs: number, scan: Fragment): Fragment {
+  return sql`
     with scanned as materialized (${scan})
     select kind, label, coalesce(sum(n) filter (where bucket_ms >= ${midMs}), 0)::int8 as now,
       coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before, (select count(*) from scanned) as scanned
@@ -118,8 +107,8 @@ function sums(sql: Sql, midMs: number, scan: Fragment) {
 }
 
 /** No index serves this filter: rows that it leaves out count as read too. */
-function refusedRows(sql: Sql, scan: Fragment, { keyId, code, shard }: RefusedFilter) {
-  return sql<RefusedRow[]>`
+function refusedRows(scan: Fragment, { keyId, code, shard }: RefusedFilter): Fragment {
+  return sql`
     with scanned as materialized (${scan})
     select kind, label, bucket_ms as "atMs", coalesce(sum(n), 0)::int8 as count, (select count(*) from scanned) as scanned
     from scanned
@@ -131,20 +120,14 @@ function refusedRows(sql: Sql, scan: Fragment, { keyId, code, shard }: RefusedFi
 }
 
 /** Reads one row more than allowed, to tell that there are more. */
-function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
-  return sql`${buckets(sql, span, fromMs, toMs, tenants)} limit ${MAX_ROWS + 1}`;
+function someBuckets(span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
+  return sql`${buckets(span, fromMs, toMs, tenants)} limit ${MAX_ROWS + 1}`;
 }
 
 /** An index finds the rows of named tenants. */
-function buckets(
-  sql: Sql,
-  span: Span,
-  fromMs: number | Fragment,
-  toMs: number | Fragment,
-  tenants: TenantScope,
-): Fragment {
+function buckets(span: Span, fromMs: number | Fragment, toMs: number | Fragment, tenants: TenantScope): Fragment {
   return sql`
     select bucket_ms, kind, label, tenant_id, key_id, shard, n from activity
     where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}
-      ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}`;
+      ${tenants === '*' ? sql`` : sql`and tenant_id = any(${tenants}::text[])`}`;
 }

@@ -1,44 +1,41 @@
 import { budgetRecordId } from '../../../machines/budget/selectors.ts';
 import type { BudgetRecord } from '../../../machines/budget/types.ts';
-import type { AnySql, Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment, type Statements } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import { appended } from '../journal/postgres.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
-
-const MAX_AT_ONCE = 500;
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 
 /** What operators were told about budgets, in PostgreSQL; reads of several budgets at once share a statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {
-  const ofBudget = grouped((asked: readonly StatesQuery[]) => database.run((sql) => readAll(sql, asked)), MAX_AT_ONCE);
+  const statements = statementsOf(database);
+  const { query, first } = statements;
+  const ofBudget = grouped((asked: readonly StatesQuery[]) => readAll(statements, asked));
   return {
     async load(of) {
-      const [row] = await database.run(
-        (sql) => sql<StateRow[]>`
-          select ${columns(sql)} from budget_state
-          where tenant_id = ${of.tenantId ?? INSTALLATION} and budget_id = ${of.budgetId} and period = ${of.period}
-            and account = ${of.account}`,
-      );
+      const row = await first<StateRow>`
+        select ${columns} from budget_state
+        where tenant_id = ${of.tenantId ?? INSTALLATION} and budget_id = ${of.budgetId} and period = ${of.period}
+          and account = ${of.account}`;
       return row && { ...row, id: of.id };
     },
 
     save: (record, expectedVersion, fact) =>
       database.transaction(async (sql) => {
-        const [saved] = await saveState(sql, record, expectedVersion, fact);
+        const [saved] = await sql`${saveState(record, expectedVersion, fact)}`;
         if (saved === undefined) return false;
-        if (fact?.entry !== undefined) await appended(sql, [fact.entry]);
+        if (fact?.entry !== undefined) await sql`${appended([fact.entry])}`;
         return true;
       }),
 
     async over(sinceMs, atMs, limit) {
-      const rows = await database.run(
-        (sql) => sql<StateRow[]>`
-          select ${columns(sql)} from budget_state as kept
-          where until_ms > ${sinceMs} and until_ms <= ${atMs} and closed_at_ms is null and told_percent > 0
-            and exists (select from budget where budget.tenant_id = kept.tenant_id and budget.id = kept.budget_id)
-          order by until_ms limit ${limit}`,
-      );
+      const rows = await query<StateRow>`
+        select ${columns} from budget_state as kept
+        where until_ms > ${sinceMs} and until_ms <= ${atMs} and closed_at_ms is null and told_percent > 0
+          and exists (select from budget where budget.tenant_id = kept.tenant_id and budget.id = kept.budget_id)
+        order by until_ms limit ${limit}`;
       return rows.map(toRecord);
     },
 
@@ -53,16 +50,16 @@ interface StatesQuery {
   readonly limit: number;
 }
 
-async function readAll(sql: AnySql, asked: readonly StatesQuery[]): Promise<BudgetRecord[][]> {
+async function readAll({ query }: Statements, asked: readonly StatesQuery[]): Promise<BudgetRecord[][]> {
   const given = asked.map((one, n) => ({ ...one, n, tenantId: one.tenantId ?? INSTALLATION }));
-  const rows = await sql<(StateRow & { readonly n: number })[]>`
+  const rows = await query<StateRow & { readonly n: number }>`
     select n, told.* from json_to_recordset(${JSON.stringify(given)}::text::json) as given (n integer, "tenantId" text collate "C",
       "budgetId" text collate "C", period text collate "C", "limit" integer)
     cross join lateral (
-      select ${columns(sql)} from budget_state
+      select ${columns} from budget_state
       where tenant_id = given."tenantId" and budget_id = given."budgetId" and period = given.period
       order by told_percent desc, account limit given."limit"
-    ) as told order by n, told."toldPercent" desc, told.account`;
+    ) as told order by n, told.told_percent desc, told.account`;
   const found = asked.map((): BudgetRecord[] => []);
   for (const { n, ...row } of rows) found[n]?.push(toRecord(row));
   return found;
@@ -75,7 +72,7 @@ function toRecord(row: StateRow): BudgetRecord {
 }
 
 /** The statement that saves a record and tells webhooks; it returns a row if it saved. */
-function saveState(sql: AnySql, record: BudgetRecord, expectedVersion: number, fact: BudgetTold | undefined) {
+function saveState(record: BudgetRecord, expectedVersion: number, fact: BudgetTold | undefined): Fragment {
   const { budgetId, period, account, toldPercent, exceededAtMs, closedAtMs, budgetVersion, resetAtMs, version } =
     record;
   const tenantId = record.tenantId ?? INSTALLATION;
@@ -92,12 +89,10 @@ function saveState(sql: AnySql, record: BudgetRecord, expectedVersion: number, f
           version = excluded.version
         where kept.version = ${expectedVersion}
       returning tenant_id
-    ), ${toldGiven(sql, fact === undefined ? [] : [{ ...fact, tenantId: record.tenantId }])}
+    ), ${toldGiven(fact === undefined ? [] : [{ ...fact, tenantId: record.tenantId }])}
     select true as saved from saved`;
 }
 
-function columns(sql: AnySql) {
-  return sql`
-    nullif(tenant_id, ${INSTALLATION}) as "tenantId", budget_id as "budgetId", period, account, told_percent as "toldPercent",
-    exceeded_at_ms as "exceededAtMs", closed_at_ms as "closedAtMs", budget_version as "budgetVersion", until_ms as "resetAtMs", version`;
-}
+const columns = sql`
+  nullif(tenant_id, ${INSTALLATION}) as "tenantId", budget_id, period, account, told_percent, exceeded_at_ms, closed_at_ms,
+  budget_version, until_ms as "resetAtMs", version`;

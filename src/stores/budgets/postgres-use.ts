@@ -1,11 +1,10 @@
-import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
+import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment, type Statements } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
-import type { UsageTotals } from '../ledger/contract.ts';
+import { addTotals, type UsageTotals } from '../ledger/contract.ts';
 import type { BudgetUse, BudgetUsed, LeastUsed, UsageScope } from './contract.ts';
 import { connectedMs, connectedSpans, createPostgresConnected } from './postgres-connected.ts';
-
-const MAX_AT_ONCE = 500;
 
 interface SpanQuery extends UsageScope {
   readonly fromMs: number;
@@ -29,116 +28,93 @@ interface DaysQuery {
  * `usage_hour` for everything else, and the entries themselves for a session. Minutes come from the records of calls.
  */
 export function createPostgresBudgetUse(database: Database): BudgetUse {
-  const days = grouped((asked: readonly DaysQuery[]) => database.run((sql) => sumDays(sql, asked)), MAX_AT_ONCE);
+  const statements = statementsOf(database);
+  const patient = statementsOf(database, PATIENT);
+  const days = grouped(
+    (asked: readonly DaysQuery[]) => statements.query<UsageTotals>`
+      select ${totals}
+      from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ firstDay }) => firstDay)}::text[],
+        ${asked.map(({ beforeDay }) => beforeDay)}::text[]) with ordinality as asked (account, first_day, before_day, n)
+      left join usage_total as total on total.subject = asked.account and total.day >= asked.first_day and total.day < asked.before_day
+      group by n order by n`,
+  );
   const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
     grouped(
       // In a transaction, where JIT compilation is off: this runs every second, and the planner estimates it at the cost of all its hours.
       (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
-      MAX_AT_ONCE,
     );
   const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
-  const ofTenants = [sums('usage_hour', true), sums('usage_entry', true)] as const;
-  const sessions = grouped(
-    (asked: readonly SessionQuery[]) => database.run((sql) => sumSessions(sql, asked)),
-    MAX_AT_ONCE,
-  );
+  const ofOneTenant = [sums('usage_hour', true), sums('usage_entry', true)] as const;
+  const sessions = grouped((asked: readonly SessionQuery[]) => sumSessions(statements, asked));
   return {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
     ofSession: (sessionId, subject, day) => sessions({ sessionId, subject, day }),
     connected: createPostgresConnected(database),
-    spansOf: (sessionIds) => database.run((sql) => connectedSpans(sql, sessionIds)),
+    spansOf: (sessionIds) => connectedSpans(database, sessionIds),
 
     async ofHours(scope, fromMs, untilMs) {
       const wholeMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;
-      const [hours, entries] = scope.tenantId === null ? ofAll : ofTenants;
+      const [hours, entries] = scope.tenantId === null ? ofAll : ofOneTenant;
       const whole = hours({ ...scope, fromMs: wholeMs, untilMs: untilMs ?? null });
       if (wholeMs === fromMs) return whole;
       // `usage_hour` holds hours of UTC: if a day begins within an hour, the entries tell which usage belongs to the day.
       const part = entries({ ...scope, fromMs, untilMs: Math.min(wholeMs, untilMs ?? wholeMs) });
       const [ofHours, ofEntries] = await Promise.all([whole, part]);
-      return {
-        tokens: ofHours.tokens + ofEntries.tokens,
-        microDollars: ofHours.microDollars + ofEntries.microDollars,
-      };
+      return addTotals(ofHours, ofEntries);
     },
 
-    async subjectsOver(tenantId, { firstDay, fromMs }, least, endedFromMs, atMs) {
-      const rows = await database.run(
-        (sql) => sql<(BudgetUsed & { readonly subject: string })[]>`
-          select live.subject, used.*, connected.* from (
-            select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
-            union
-            select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms >= ${endedFromMs}
-          ) as live cross join lateral (
-            select ${totals(sql)}
-            from usage_total where usage_total.subject = live.subject and day >= ${firstDay}
-          ) as used cross join lateral (
-            ${connected(sql, least, sql`subject = live.subject`, fromMs, atMs)}
-          ) as connected
-          where ${isOver(sql, least)} order by live.subject`,
-        PATIENT,
-      );
-      return [...rows];
-    },
+    subjectsOver: (tenantId, { firstDay, fromMs }, least, endedFromMs, atMs) => patient.query<
+      BudgetUsed & { readonly subject: string }
+    >`
+      select live.subject, used.*, connected.* from (
+        select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
+        union
+        select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms >= ${endedFromMs}
+      ) as live cross join lateral (
+        select ${totals}
+        from usage_total where usage_total.subject = live.subject and day >= ${firstDay}
+      ) as used cross join lateral (
+        ${connected(least, sql`subject = live.subject`, fromMs, atMs)}
+      ) as connected
+      where ${isOver(least)} order by live.subject`,
 
-    async sessionsOver(tenantId, least, endedFromMs, atMs) {
-      const rows = await database.run(
-        (sql) => sql<(BudgetUsed & { readonly sessionId: string })[]>`
-          select live.id as "sessionId", used.*, connected.* from (
-            select id, tenant_id from voice_session where ended_at_ms is null
-            union all
-            select id, tenant_id from voice_session where ended_at_ms >= ${endedFromMs}
-          ) as live cross join lateral (
-            select ${totals(sql)}
-            from usage_entry where usage_entry.session_id = live.id
-          ) as used cross join lateral (
-            ${connected(sql, least, sql`session_id = live.id`, 0, atMs)}
-          ) as connected
-          where ${tenantId === null ? sql`true` : sql`live.tenant_id = ${tenantId}`} and (${isOver(sql, least)}) order by live.id`,
-        PATIENT,
-      );
-      return [...rows];
-    },
+    sessionsOver: (tenantId, least, endedFromMs, atMs) => patient.query<BudgetUsed & { readonly sessionId: string }>`
+      select live.id as "sessionId", used.*, connected.* from (
+        select id, tenant_id from voice_session where ended_at_ms is null
+        union all
+        select id, tenant_id from voice_session where ended_at_ms >= ${endedFromMs}
+      ) as live cross join lateral (
+        select ${totals}
+        from usage_entry where usage_entry.session_id = live.id
+      ) as used cross join lateral (
+        ${connected(least, sql`session_id = live.id`, 0, atMs)}
+      ) as connected
+      where ${tenantId === null ? sql`true` : sql`live.tenant_id = ${tenantId}`} and (${isOver(least)}) order by live.id`,
   };
 }
 
 /** A null bound matches nothing, so the others decide alone. */
-function isOver(sql: AnySql, { microDollars, tokens, microMinutes }: LeastUsed) {
+function isOver({ microDollars, tokens, microMinutes }: LeastUsed) {
   return sql`used."microDollars" >= ${microDollars}::bigint or used.tokens >= ${tokens}::bigint
     or connected."connectedMs" * 50 >= ${microMinutes}::bigint * 3`;
 }
 
 /** How long calls were connected; not looked up if there is no bound on minutes. */
-function connected(
-  sql: AnySql,
-  { microMinutes }: LeastUsed,
-  which: ReturnType<TransactionSql>,
-  fromMs: number,
-  atMs: number,
-): ReturnType<TransactionSql> {
+function connected({ microMinutes }: LeastUsed, which: Fragment, fromMs: number, atMs: number): Fragment {
   if (microMinutes === null) return sql`select 0::bigint as "connectedMs"`;
   return sql`
-    select coalesce(sum(${connectedMs(sql, sql`${fromMs}::bigint`, sql`${atMs}::bigint`)}), 0)::bigint as "connectedMs"
+    select coalesce(sum(${connectedMs(sql`${fromMs}::bigint`, sql`${atMs}::bigint`)}), 0)::bigint as "connectedMs"
     from voice_call where opened_at_ms < ${atMs} and ${which}`;
 }
 
-function sumDays(sql: AnySql, asked: readonly DaysQuery[]) {
-  return sql<UsageTotals[]>`
-    select ${totals(sql)}
-    from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ firstDay }) => firstDay)}::text[],
-      ${asked.map(({ beforeDay }) => beforeDay)}::text[]) with ordinality as asked (account, first_day, before_day, n)
-    left join usage_total as total on total.subject = asked.account and total.day >= asked.first_day and total.day < asked.before_day
-    group by n order by n`;
-}
-
 /** One statement, so that both sums are of the same instant. */
-async function sumSessions(sql: AnySql, asked: readonly SessionQuery[]) {
-  const rows = await sql<(UsageTotals & { readonly dayTokens: number; readonly dayMicroDollars: number })[]>`
+async function sumSessions({ query }: Statements, asked: readonly SessionQuery[]) {
+  const rows = await query<UsageTotals & { readonly dayTokens: number; readonly dayMicroDollars: number }>`
     select used.*, coalesce(total.tokens, 0) as "dayTokens", coalesce(total.micro_dollars, 0) as "dayMicroDollars"
     from unnest(${asked.map(({ sessionId }) => sessionId)}::text[], ${asked.map(({ subject }) => subject)}::text[],
       ${asked.map(({ day }) => day)}::text[]) with ordinality as asked (id, subject, day, n)
     cross join lateral (
-      select ${totals(sql)}
+      select ${totals}
       from usage_entry where usage_entry.session_id = asked.id
     ) as used
     left join usage_total as total on total.subject = asked.subject and total.day = asked.day
@@ -159,11 +135,9 @@ function sumSpans(sql: AnySql, place: 'usage_hour' | 'usage_entry', isOfTenants:
     select used.* from json_to_recordset(${JSON.stringify(asked.map((one, n) => ({ ...one, n })))}::text::json) as given (n integer,
       "tenantId" text, "agentId" text, "keyId" text, "fromMs" bigint, "untilMs" bigint)
     cross join lateral (
-      select ${totals(sql)} from ${sql(place)} as kept
+      select ${totals} from ${sql(place)} as kept
       where ${at} >= given."fromMs" and (given."untilMs" is null or ${at} < given."untilMs") and ${isOfTenants ? isOf : sql`true`}
     ) as used order by n`;
 }
 
-function totals(sql: AnySql) {
-  return sql`coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;
-}
+const totals = sql`coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;

@@ -1,17 +1,14 @@
-import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
+import { PATIENT, type Database, type TransactionSql } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import type { Budget, Budgets, NewBudget } from './contract.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 
 /** Budgets in PostgreSQL. */
 export function createPostgresBudgets(database: Database): Budgets {
+  const { query, execute } = statementsOf(database);
   return {
-    async all() {
-      const rows = await database.run(
-        (sql) => sql<Budget[]>`select ${columns(sql)} from budget order by tenant_id, id`,
-      );
-      return [...rows];
-    },
+    all: () => query<Budget>`select ${columns} from budget order by tenant_id, id`,
 
     insert: (budget, most) =>
       database.transaction(async (sql) => {
@@ -29,22 +26,20 @@ export function createPostgresBudgets(database: Database): Budgets {
       { tenantId, id, microDollars, tokens, microMinutes, warnAt, atLimit, tell, madeBy, changedAtMs },
       expectedVersion,
     ) {
-      const { count } = await database.run(
-        (sql) => sql`
-          update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, micro_minutes = ${microMinutes},
-            warn_at = ${JSON.stringify(warnAt)}::text::jsonb, at_limit = ${atLimit}, tell = ${listOf(tell)}::text::jsonb,
-            made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
-          where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`,
+      return (
+        (await execute`
+        update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, micro_minutes = ${microMinutes},
+          warn_at = ${JSON.stringify(warnAt)}::text::jsonb, at_limit = ${atLimit}, tell = ${listOf(tell)}::text::jsonb,
+          made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
+        where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`) > 0
       );
-      return count > 0;
     },
 
     async delete(tenantId, id) {
-      const { count } = await database.run(
-        (sql) =>
-          sql`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`,
+      return (
+        (await execute`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`) >
+        0
       );
-      return count > 0;
     },
 
     async merge(budgets, tenantIds, day) {
@@ -94,7 +89,7 @@ function rowOf({ tenantId, ...budget }: NewBudget) {
 function insertAll(
   sql: TransactionSql,
   rows: readonly (ReturnType<typeof rowOf> & { readonly inFile: object | null })[],
-  onConflict: ReturnType<TransactionSql>,
+  onConflict: Fragment,
 ) {
   return sql<Budget[]>`
     insert into budget as kept (tenant_id, id, of_what, period, from_day, micro_dollars, tokens, micro_minutes, warn_at, at_limit, tell,
@@ -107,17 +102,13 @@ function insertAll(
       "madeBy" text, "inFile" jsonb, "changedAtMs" bigint)
     order by "tenantId" collate "C", id collate "C"
     on conflict (tenant_id, id) do ${onConflict}
-    returning ${columns(sql)}`;
+    returning ${columns}`;
 }
 
 function listOf(addresses: readonly string[] | null): string | null {
   return addresses === null ? null : JSON.stringify(addresses);
 }
 
-function columns(sql: AnySql) {
-  return sql`
-    nullif(tenant_id, ${INSTALLATION}) as "tenantId", id, of_what as "of", period, from_day as "from", micro_dollars as "microDollars",
-    tokens, micro_minutes as "microMinutes", warn_at as "warnAt", at_limit as "atLimit", tell,
-    made_by as "madeBy", in_file is not null as "isInFile", version,
-    changed_at_ms as "changedAtMs"`;
-}
+const columns = sql`
+  nullif(tenant_id, ${INSTALLATION}) as "tenantId", id, of_what as "of", period, from_day as "from", micro_dollars,
+  tokens, micro_minutes, warn_at, at_limit, tell, made_by, in_file is not null as "isInFile", version, changed_at_ms`;

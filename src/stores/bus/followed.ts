@@ -1,6 +1,6 @@
 import { chunksOf } from '../../kernel/chunks.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { tagged, tagOfSession } from '../../redis/tags.ts';
+import { tagOfSession } from '../../redis/tags.ts';
 
 const RENEW_MS = 30_000;
 /** A follower that its node does not renew expires after this, in milliseconds. */
@@ -112,8 +112,7 @@ export class FollowedInRedis {
   }
 
   #ask(name: string, sessionId: string, args: readonly string[]): Promise<unknown> {
-    const tag = tagOfSession(sessionId);
-    return this.#deps.redis.run(tag, name, tagged(tag, followersOf(sessionId)), args);
+    return this.#deps.redis.run(tagOfSession(sessionId), name, followersOf(sessionId), args);
   }
 }
 

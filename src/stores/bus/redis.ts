@@ -1,10 +1,12 @@
+import { BackgroundTasks } from '../../kernel/background-tasks.ts';
 import { every } from '../../kernel/every.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { tagged, tagOfSession } from '../../redis/tags.ts';
+import { tagOfSession } from '../../redis/tags.ts';
 import type { Bus, FollowedSessions } from './contract.ts';
 import { type BusMessage, readBusMessage, sessionOf } from '../../protocol/bus.ts';
 import { FollowedInRedis, followersOf } from './followed.ts';
 import { createInProcessBus } from './in-process.ts';
+import { Listeners } from './listeners.ts';
 
 /** Every node listens on it. */
 const CHANNEL = 'bus';
@@ -43,8 +45,8 @@ export interface RedisBus extends Bus {
  */
 export function createRedisBus({ redis, node: me, onError, now = () => performance.now() }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
-  const underWay = new Set<Promise<unknown>>();
-  const gapListeners = new Set<{ readonly listen: () => void }>();
+  const sending = new BackgroundTasks(failed);
+  const gaps = new Listeners<[]>(onError);
   const sessions = new FollowedInRedis({ redis, node: me, now });
   /** Messages that could not be sent, and whose loss was not announced yet. */
   let unsent = 0;
@@ -52,16 +54,6 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
   let isDirected = false;
   /** Until then there may be an older build, which receives messages about sessions only on the channel of all nodes. */
   let olderUntilMs = now() + OLDER_MS;
-
-  function announceGap(): void {
-    for (const { listen } of gapListeners) {
-      try {
-        listen();
-      } catch (error) {
-        onError(error);
-      }
-    }
-  }
 
   function receive(text: string): void {
     if (text.startsWith(me)) return;
@@ -78,11 +70,11 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     olderUntilMs = now() + OLDER_MS;
     sessions.forget();
     if (sessions.size > 0) await sessions.renew();
-    announceGap();
+    gaps.tell();
   }
 
   async function tick(): Promise<void> {
-    if (await sessions.renew()) announceGap();
+    if (await sessions.renew()) gaps.tell();
     if (unsent === 0) return;
     const told = unsent;
     await redis.publish(CHANNEL, me + GAP);
@@ -98,8 +90,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     const text = me + JSON.stringify(message);
     const sessionId = sessionOf(message);
     if (sessionId === undefined || !isDirected || now() < olderUntilMs) return redis.publish(CHANNEL, text);
-    const tag = tagOfSession(sessionId);
-    return redis.run(tag, 'tell', tagged(tag, followersOf(sessionId)), [me, text]);
+    return redis.run(tagOfSession(sessionId), 'tell', followersOf(sessionId), [me, text]);
   }
 
   const own = `${CHANNEL}:${me}`;
@@ -128,9 +119,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
 
     publish(message: BusMessage) {
       local.publish(message);
-      const sending = send(message).catch(failed);
-      underWay.add(sending);
-      void sending.finally(() => underWay.delete(sending));
+      sending.start(send(message));
     },
 
     noteLoss() {
@@ -141,16 +130,10 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
 
     subscribe: (listener) => local.subscribe(listener),
 
-    onGap(listen) {
-      const listener = { listen };
-      gapListeners.add(listener);
-      return () => {
-        gapListeners.delete(listener);
-      };
-    },
+    onGap: (listener) => gaps.add(listener),
 
     async close() {
-      await Promise.all(underWay);
+      await sending.settled();
       await stopTicking();
       await subscription.close();
     },

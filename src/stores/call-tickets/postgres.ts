@@ -1,42 +1,23 @@
-import type { Database, Sql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { CallTicket, CallTickets } from './contract.ts';
 
-const MAX_INSERTS = 500;
-
-interface Row {
-  readonly sessionId: string;
-}
-
 /** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */
 export function createPostgresCallTickets(database: Database): CallTickets {
+  const { value, write } = statementsOf(database);
   return {
-    insert: grouped(async (tickets: readonly CallTicket[]) => {
-      await database.run((sql) => insertAll(sql, tickets));
-      return tickets.map(() => {});
-    }, MAX_INSERTS),
+    insert: grouped<CallTicket, void>((tickets) => {
+      const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
+      return write`
+        insert into call_ticket (hash, session_id, until_ms)
+        select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
+    }),
 
-    async find(hash, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
-          select session_id as "sessionId" from call_ticket where hash = ${hash} and until_ms > ${atMs}`,
-      );
-      return row?.sessionId;
-    },
+    find: (hash, atMs) => value<string | undefined>`
+      select session_id from call_ticket where hash = ${hash} and until_ms > ${atMs}`,
 
-    async spend(hash, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
-          delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id as "sessionId"`,
-      );
-      return row?.sessionId;
-    },
+    spend: (hash, atMs) => value<string | undefined>`
+      delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id`,
   };
-}
-
-function insertAll(sql: Sql, tickets: readonly CallTicket[]) {
-  const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
-  return sql`
-    insert into call_ticket (hash, session_id, until_ms)
-    select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
 }

@@ -1,6 +1,7 @@
 import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
+import type { Promised } from '../../kernel/eventually.ts';
 
 /** One asker, or all but one. */
 export type Askers = { readonly only: string } | { readonly but: string };
@@ -14,9 +15,7 @@ export interface ChallengePage {
 }
 
 /** OTP challenges. @throws Unavailable when the database is away. */
-export interface Challenges extends RecordStore<ChallengeRecord> {
-  load(id: string): Promise<ChallengeRecord | undefined>;
-  save(record: ChallengeRecord, expectedVersion: number): Promise<boolean>;
+export interface Challenges extends Promised<RecordStore<ChallengeRecord>> {
   /** Saves a challenge whose code was right and inserts the login that it opens: both or neither. */
   redeem(record: ChallengeRecord, expectedVersion: number, login: AuthRecord): Promise<boolean>;
   insert(record: ChallengeRecord): Promise<void>;

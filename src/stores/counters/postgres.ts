@@ -1,8 +1,7 @@
 import type { Database, Sql } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
-import type { Counters, CounterTake, TakenCount } from './contract.ts';
-
-const MAX_TAKES = 500;
+import type { Counters, CounterTake } from './contract.ts';
 
 interface Ask {
   readonly key: string;
@@ -21,7 +20,8 @@ interface Batch {
 
 /** Fixed-window counters in PostgreSQL: takes that arrive together are counted together. */
 export function createPostgresCounters(database: Database): Counters {
-  const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)), MAX_TAKES);
+  const { value, write } = statementsOf(database);
+  const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)));
   return {
     take(key, limit, windowMs, atMs) {
       const windowStartMs = atMs - (atMs % windowMs);
@@ -30,20 +30,29 @@ export function createPostgresCounters(database: Database): Counters {
 
     async giveBack(counts) {
       if (counts.length === 0) return;
-      await database.run((sql) => giveAllBack(sql, counts));
+      // Locks rows in the same order as takes do, to avoid deadlocks.
+      await write`
+        update counter set count = greatest(0, counter.count - locked.taken) from (
+          select kept.key, kept.window_start_ms, given.taken
+          from (
+            select asked.key, window_start, count(*)::integer as taken
+            from unnest(${counts.map(({ key }) => key)}::text[],
+              ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
+            group by asked.key, window_start
+          ) as given
+          join counter as kept on kept.key = given.key and kept.window_start_ms = given.window_start
+          order by kept.key, kept.window_start_ms for update of kept
+        ) as locked
+        where counter.key = locked.key and counter.window_start_ms = locked.window_start_ms`;
     },
 
     async read(key, windowMs, atMs) {
-      const [row] = await database.run(
-        (sql) => sql<{ count: number }[]>`
-          select count from counter where key = ${key} and window_start_ms = ${atMs - (atMs % windowMs)}`,
-      );
-      return row?.count ?? 0;
+      const count = await value<number | undefined>`
+        select count from counter where key = ${key} and window_start_ms = ${atMs - (atMs % windowMs)}`;
+      return count ?? 0;
     },
 
-    async clear(key) {
-      await database.run((sql) => sql`delete from counter where key = ${key}`);
-    },
+    clear: (key) => write`delete from counter where key = ${key}`,
   };
 }
 
@@ -62,23 +71,6 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
     const allowed = admitted.has(index);
     return { allowed, retryAtMs: allowed ? atMs : windowEndMs, windowStartMs };
   });
-}
-
-/** Locks rows in the same order as takes do, to avoid deadlocks. */
-function giveAllBack(sql: Sql, counts: readonly TakenCount[]) {
-  return sql`
-    update counter set count = greatest(0, counter.count - locked.taken) from (
-      select kept.key, kept.window_start_ms, given.taken
-      from (
-        select asked.key, window_start, count(*)::integer as taken
-        from unnest(${counts.map(({ key }) => key)}::text[],
-          ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
-        group by asked.key, window_start
-      ) as given
-      join counter as kept on kept.key = given.key and kept.window_start_ms = given.window_start
-      order by kept.key, kept.window_start_ms for update of kept
-    ) as locked
-    where counter.key = locked.key and counter.window_start_ms = locked.window_start_ms`;
 }
 
 /** False if the window is already batched under another limit: a statement changes a row once, so this take waits for the next. */
@@ -113,5 +105,5 @@ function count(sql: Sql, batches: readonly Batch[]) {
       granted = least(excluded.granted, excluded.allowance - kept.count),
       count = kept.count + least(excluded.granted, excluded.allowance - kept.count)
       where kept.count < excluded.allowance
-    returning key, window_start_ms as "windowStartMs", granted`;
+    returning key, window_start_ms, granted`;
 }

@@ -1,10 +1,9 @@
-import { PATIENT, type AnySql, type Database, type Sql, type TransactionSql } from '../../database/database.ts';
+import { PATIENT, type Database, type TransactionSql } from '../../database/database.ts';
 import { LOCKS } from '../../database/locks.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { HeldAccount, Holds } from './contract.ts';
-
-const MAX_AT_ONCE = 500;
 
 interface TakeRequest {
   readonly sessionId: string;
@@ -26,24 +25,21 @@ interface StandingRow extends UsageTotals {
   readonly usedMicroDollars: number;
 }
 
-type Fragment = ReturnType<TransactionSql>;
-
 /**
  * What sessions hold, in PostgreSQL beside the totals and the history. Triggers keep each account's sums (`hold_sum`) equal to its holds, in the
  * transaction that writes the holds.
  */
 export function createPostgresHolds(database: Database): Holds {
-  const standings = grouped(
-    (asked: readonly StandingRequest[]) => database.run((sql) => readStandings(sql, asked)),
-    MAX_AT_ONCE,
-  );
+  const { query, write } = statementsOf(database);
+  const standings = grouped((asked: readonly StandingRequest[]) => query<StandingRow>`${standingsOf(asked)}`);
   return {
     take: (sessionId, accounts, wanted, untilMs, atMs) =>
       database.transaction((sql) => take(sql, { sessionId, accounts, wanted, untilMs, atMs })),
 
-    async release(sessionId) {
-      await database.run((sql) => releaseOne(sql, sessionId));
-    },
+    release: (sessionId) => write`
+      delete from usage_hold where session_id = ${sessionId} and (
+        not exists (select from voice_call where session_id = ${sessionId} and state <> 'closed')
+        or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`,
 
     async standing(account, day, sessionId, atMs) {
       const row = await standings({ account, day, sessionId, atMs });
@@ -54,7 +50,11 @@ export function createPostgresHolds(database: Database): Holds {
     },
 
     async recount() {
-      await database.run(releaseDormant, PATIENT);
+      // Left because only a build that does not know the sums heard of the session's end.
+      const dormant = sql`
+        select distinct held.session_id as id from usage_hold as held join voice_session as session on session.id = held.session_id
+        where session.state <> 'engaged'`;
+      await statementsOf(database, PATIENT).write`with ${givenBack(dormant)} select 1`;
       return database.transaction(mendSums, PATIENT);
     },
   };
@@ -65,10 +65,8 @@ async function take(sql: TransactionSql, asked: TakeRequest): Promise<boolean> {
   const { sessionId, accounts, wanted, atMs } = asked;
   await lockTotals(sql, accounts);
   // A separate statement: it sees what others came to hold while this one waited for the totals.
-  const rows = await readStandings(
-    sql,
-    accounts.map(({ account, day }) => ({ account, day, sessionId, atMs })),
-  );
+  const asks = accounts.map(({ account, day }) => ({ account, day, sessionId, atMs }));
+  const rows = await sql<StandingRow[]>`${standingsOf(asks)}`;
   const parts = accounts.map(({ ceilings }, n) => partOf(ceilings, wanted, rows[n] as StandingRow));
   if (parts.some((part) => part === undefined)) return false;
   await insert(sql, asked, parts as readonly UsageTotals[]);
@@ -98,8 +96,8 @@ async function lockTotals(sql: TransactionSql, accounts: readonly HeldAccount[])
  * One statement sees one instant: what a session uses moves from its hold to the total, and is never in both or neither. A hold counts on every day,
  * because a session that goes on after midnight uses up the new day. Lapsed holds that were not deleted yet are still in the sum, and are taken off.
  */
-function readStandings(sql: AnySql, asked: readonly StandingRequest[]) {
-  return sql<StandingRow[]>`
+function standingsOf(asked: readonly StandingRequest[]): Fragment {
+  return sql`
     select coalesce(total.tokens, 0) as "usedTokens", coalesce(total.micro_dollars, 0) as "usedMicroDollars",
       (coalesce(held.tokens, 0) - coalesce(gone.tokens, 0))::bigint as tokens,
       (coalesce(held.micro_dollars, 0) - coalesce(gone.micro_dollars, 0))::bigint as "microDollars"
@@ -138,18 +136,11 @@ async function insert(
       tokens = excluded.tokens, micro_dollars = excluded.micro_dollars, until_ms = excluded.until_ms`;
 }
 
-async function releaseOne(sql: Sql, sessionId: string): Promise<void> {
-  await sql`
-    delete from usage_hold where session_id = ${sessionId} and (
-      not exists (select from voice_call where session_id = ${sessionId} and state <> 'closed')
-      or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`;
-}
-
 /**
  * Part of a statement that writes entries of calls: lowers the holds by what was used.
  * @param used rows (session_id, tokens, micro_dollars)
  */
-export function lowered(sql: AnySql, used: Fragment): Fragment {
+export function lowered(used: Fragment): Fragment {
   return sql`
     lowered as (
       update usage_hold as hold set tokens = greatest(0, hold.tokens - used.tokens),
@@ -158,7 +149,7 @@ export function lowered(sql: AnySql, used: Fragment): Fragment {
         select session_id, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as micro_dollars
         from (${used}) as each group by session_id
       ) as used
-      where hold.session_id = used.session_id and ${ofLocked(sql, sql`select session_id from (${used}) as each`)}
+      where hold.session_id = used.session_id and ${ofLocked(sql`select session_id from (${used}) as each`)}
         and (hold.tokens > 0 or hold.micro_dollars > 0)
     )`;
 }
@@ -167,29 +158,17 @@ export function lowered(sql: AnySql, used: Fragment): Fragment {
  * Part of a statement that saves sessions: deletes the holds of those that are no longer engaged.
  * @param over rows (id)
  */
-export function givenBack(sql: AnySql, over: Fragment): Fragment {
-  return sql`given_back as (delete from usage_hold as hold where ${ofLocked(sql, over)})`;
+export function givenBack(over: Fragment): Fragment {
+  return sql`given_back as (delete from usage_hold as hold where ${ofLocked(over)})`;
 }
 
 /**
  * The holds of some sessions, locked in a fixed order first, to avoid deadlocks. Sessions are given as arrays, because then an index finds each of
  * them, however many there are.
  */
-function ofLocked(sql: AnySql, sessionIds: Fragment): Fragment {
+function ofLocked(sessionIds: Fragment): Fragment {
   return sql`hold.session_id = any(array(
     select session_id from usage_hold where session_id = any(array(${sessionIds})) order by session_id, account for update))`;
-}
-
-/** Deletes holds that were left because only a build that does not know the sums heard of the session's end. */
-async function releaseDormant(sql: Sql): Promise<void> {
-  await sql`
-    with ${givenBack(
-      sql,
-      sql`
-        select distinct held.session_id as id
-        from usage_hold as held join voice_session as session on session.id = held.session_id
-        where session.state <> 'engaged'`,
-    )} select 1`;
 }
 
 /**

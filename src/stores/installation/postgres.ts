@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PATIENT, type Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { thisNode } from '../../node/identity.ts';
 import type { Installation } from './contract.ts';
 
@@ -14,24 +15,16 @@ export function createPostgresInstallation(database: Database): Installation {
     async secret(name) {
       const proposal = randomBytes(SECRET_BYTES);
       // The update changes nothing: it makes the statement return the first row, whoever wrote it, even if it was committed just now.
-      const [row] = await database.run(
-        (sql) => sql<{ value: Buffer }[]>`
-          insert into installation_secret as kept (name, value) values (${name}, ${proposal})
-          on conflict (name) do update set value = kept.value
-          returning value`,
-        PATIENT,
-      );
-      if (row === undefined) throw new Error(`no installation secret ${name} came back`);
-      return row.value;
+      const secret = await statementsOf(database, PATIENT).value<Buffer | undefined>`
+        insert into installation_secret as kept (name, value) values (${name}, ${proposal})
+        on conflict (name) do update set value = kept.value
+        returning value`;
+      if (secret === undefined) throw new Error(`no installation secret ${name} came back`);
+      return secret;
     },
 
-    async tryWrite() {
-      await database.run(
-        (sql) => sql`
-          insert into write_probe (shard, at) values (${thisNode.shard}, now())
-          on conflict (shard) do update set at = excluded.at`,
-        TRIAL_PATIENCE,
-      );
-    },
+    tryWrite: () => statementsOf(database, TRIAL_PATIENCE).write`
+        insert into write_probe (shard, at) values (${thisNode.shard}, now())
+        on conflict (shard) do update set at = excluded.at`,
   };
 }

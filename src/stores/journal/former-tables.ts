@@ -1,4 +1,5 @@
-import { CHUNK_ROWS, PATIENT, type Database, type Sql } from '../../database/database.ts';
+import { CHUNK_ROWS, PATIENT, type Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 
 /**
  * The result of an act is written to its row. An act without a result stays in the old table for this long, because the older build may still write
@@ -9,7 +10,7 @@ const UNSETTLED_MS = 120_000;
 interface Source {
   readonly table: string;
   /** Which rows may be carried over; all by default. */
-  readonly which?: (sql: Sql, atMs: number) => ReturnType<Sql>;
+  readonly which?: (atMs: number) => Fragment;
   /** The column that tells which rows are newest; `ordinal` by default. */
   readonly newest?: string;
   /** The SQL that makes journal entries of its rows. */
@@ -48,7 +49,7 @@ const sources: readonly Source[] = [
   },
   {
     table: 'audit',
-    which: (sql, atMs) => sql`result is not null or at_ms < ${atMs - UNSETTLED_MS}`,
+    which: (atMs) => sql`result is not null or at_ms < ${atMs - UNSETTLED_MS}`,
     entries: `
       select 'audit ' || ordinal, ordinal, 'act', at_ms, null, request_id, tenant_id, null, null, null, target, actor, batch_id, action,
         jsonb_build_object('role', role, 'reason', reason, 'result', result, 'count', count)
@@ -80,13 +81,14 @@ export interface FormerTables {
 
 /** @param chunk how many rows of each table are carried at once */
 export function createPostgresFormerTables(database: Database, chunk = CHUNK_ROWS): FormerTables {
+  const { column, value } = statementsOf(database, PATIENT);
   return {
     async carrySome(atMs) {
-      const filled = await database.run((sql) => filledTables(sql), PATIENT);
+      const filled = await column<string>`${filledTables}`;
       let isMore = false;
-      for (const source of sources.filter(({ table }) => filled.some((one) => one.table === table))) {
-        const [row] = await database.run((sql) => carry(sql, source, atMs, chunk), PATIENT);
-        isMore ||= row?.moved === chunk;
+      for (const source of sources.filter(({ table }) => filled.includes(table))) {
+        const moved = await value<number>`${carry(source, atMs, chunk)}`;
+        isMore ||= moved === chunk;
       }
       return isMore;
     },
@@ -94,20 +96,19 @@ export function createPostgresFormerTables(database: Database, chunk = CHUNK_ROW
 }
 
 /** Checked first: the tables are nearly always empty, and checking costs less than carrying nothing. */
-function filledTables(sql: Sql) {
-  const each = sources.map(({ table }) => sql`select ${table} as table where exists (select from ${sql(table)})`);
-  return sql<{ table: string }[]>`${each.reduce((all, one) => sql`${all} union all ${one}`)}`;
-}
+const filledTables = sources
+  .map(({ table }) => sql`select ${table} as table where exists (select from ${sql(table)})`)
+  .reduce((all, one) => sql`${all} union all ${one}`);
 
-function carry(sql: Sql, { table, which, newest = 'ordinal', entries }: Source, atMs: number, chunk: number) {
-  return sql<{ moved: number }[]>`
+function carry({ table, which, newest = 'ordinal', entries }: Source, atMs: number, chunk: number): Fragment {
+  return sql`
     with moved as (
       delete from ${sql(table)} where ctid = any(array(
-        select ctid from ${sql(table)} ${which === undefined ? sql`` : sql`where ${which(sql, atMs)}`}
+        select ctid from ${sql(table)} ${which === undefined ? sql`` : sql`where ${which(atMs)}`}
         order by ${sql(newest)} desc limit ${chunk} for update skip locked))
       returning *
     ), put as (
       insert into journal (${sql.unsafe(COLUMNS)}) ${sql.unsafe(entries)} on conflict do nothing
     )
-    select count(*)::int8 as moved from moved`;
+    select count(*)::int8 from moved`;
 }

@@ -1,5 +1,6 @@
-import type { AnySql, Database } from '../../database/database.ts';
-import { runScan, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
+import { hitsIn, runScan, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import {
   MAX_TALLIED,
   type About,
@@ -21,99 +22,76 @@ type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F]
  * @param maxScanned how many rows a page of a list scans at most
  */
 export function createPostgresJournal(database: Database, maxScanned = MAX_SCANNED): Journal {
+  const { query, first, column, value, write } = statementsOf(database);
   return {
     async append(entries) {
-      if (entries.length === 0) return;
-      await database.run((sql) => appended(sql, entries));
+      if (entries.length > 0) await write`${appended(entries)}`;
     },
 
     async settle(ids, result, count) {
       const known = JSON.stringify({ result, count: count ?? null });
-      await database.run(
-        (sql) => sql`
-          update journal set detail = detail || ${known}::text::jsonb where id = any(${[...ids]}::text[])`,
-      );
+      await write`
+        update journal set detail = detail || ${known}::text::jsonb where id = any(${ids}::text[])`;
     },
 
-    async list<K extends EntryKind>(query: JournalQuery<K>, after: JournalPosition | undefined, limit: number) {
-      const most = maxScannedOf(query, maxScanned);
-      const ask = (sql: AnySql) => scan(sql, query, after, limit + 1, most);
+    async list<K extends EntryKind>(asked: JournalQuery<K>, after: JournalPosition | undefined, limit: number) {
+      const most = maxScannedOf(asked, maxScanned);
+      const statement = scan(asked, after, limit + 1, most);
       // With these filters, no query plan walks through rows of other actors or other requests.
-      const isExact = query.machine !== undefined || query.requestId !== undefined;
-      const found = await (isExact ? database.run(ask) : runScan(database, ask));
+      const isExact = asked.machine !== undefined || asked.requestId !== undefined;
+      const found = await (isExact ? query<Row & Scanned>`${statement}` : runScan<Row & Scanned>(database, statement));
       const { hits, last, isPartial } = pageOfScans(found, limit, most);
       return { entries: hits.map(toEntry<K>), next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
 
-    async tally(targets) {
-      const rows = await runScan(
+    tally: (targets) =>
+      runScan<TargetTally>(
         database,
-        (sql) => sql<TargetTally[]>`
+        sql`
           select target, kind, code, count(*)::int8 as count from (
             select target, kind, code from journal
-            where target = any(${[...targets]}::text[]) and kind in ('transition', 'note', 'act') limit ${MAX_TALLIED}
+            where target = any(${targets}::text[]) and kind in ('transition', 'note', 'act') limit ${MAX_TALLIED}
           ) as counted group by target, kind, code`,
-      );
-      return [...rows];
-    },
+      ),
 
-    async actorsOf(machine, requestId, limit) {
-      const rows = await database.run(
-        (sql) => sql<{ target: string }[]>`
-          select target from journal where kind = 'transition' and request_id = ${requestId} and machine = ${machine}
-          group by target order by max(at_ms) desc, max(ordinal) desc limit ${limit}`,
-      );
-      return rows.map(({ target }) => target);
-    },
+    actorsOf: (machine, requestId, limit) => column<string>`
+      select target from journal where kind = 'transition' and request_id = ${requestId} and machine = ${machine}
+      group by target order by max(at_ms) desc, max(ordinal) desc limit ${limit}`,
 
     async lostWithin(fromMs, toMs) {
-      const rows = await database.run(
-        (sql) => sql<Row[]>`
-          select ${columns(sql)} from journal
-          where kind = 'lost' and at_ms >= ${fromMs} and (detail ->> 'fromMs')::int8 <= ${toMs}
-          order by at_ms desc, ordinal desc limit ${MAX_LOST}`,
-      );
+      const rows = await query<Row>`
+        select ${columns} from journal
+        where kind = 'lost' and at_ms >= ${fromMs} and (detail ->> 'fromMs')::int8 <= ${toMs}
+        order by at_ms desc, ordinal desc limit ${MAX_LOST}`;
       return rows.map(toEntry<'lost'>);
     },
 
     async latestAct(action, target, untilMs) {
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
-          select ${columns(sql)} from journal
-          where target = ${target} and kind = 'act' and code = ${action} and at_ms <= ${untilMs}
-          order by at_ms desc, ordinal limit 1`,
-      );
+      const row = await first<Row>`
+        select ${columns} from journal
+        where target = ${target} and kind = 'act' and code = ${action} and at_ms <= ${untilMs}
+        order by at_ms desc, ordinal limit 1`;
       return row && toEntry<'act'>(row);
     },
 
-    async whoActed() {
-      // One index lookup for each actor, however many acts there are.
-      const rows = await database.run(
-        (sql) => sql<{ actor: string }[]>`
-          with recursive each (actor) as (
-            select min(actor) from journal where kind = 'act' and actor is not null
-            union all
-            select (select min(actor) from journal where kind = 'act' and actor > each.actor)
-            from each where each.actor is not null
-          )
-          select actor from each where actor is not null`,
-      );
-      return rows.map(({ actor }) => actor);
-    },
+    // One index lookup for each actor, however many acts there are.
+    whoActed: () => column<string>`
+      with recursive each (actor) as (
+        select min(actor) from journal where kind = 'act' and actor is not null
+        union all
+        select (select min(actor) from journal where kind = 'act' and actor > each.actor)
+        from each where each.actor is not null
+      )
+      select actor from each where actor is not null`,
 
-    async beginnerOf(batchId) {
-      const [row] = await database.run(
-        (sql) => sql<{ actor: string }[]>`
-          select actor from journal where batch_id = ${batchId} and kind = 'act' and code = 'sessions.end'
-          order by at_ms, ordinal limit 1`,
-      );
-      return row?.actor;
-    },
+    beginnerOf: (batchId) => value<string | undefined>`
+      select actor from journal where batch_id = ${batchId} and kind = 'act' and code = 'sessions.end'
+      order by at_ms, ordinal limit 1`,
   };
 }
 
 /** The statement that appends entries; it can also be part of the transaction of the change that they report. */
-export function appended(sql: AnySql, entries: readonly NewEntry[]) {
+export function appended(entries: readonly NewEntry[]): Fragment {
   const rows = entries.map(({ of, ...entry }) => ({ ...entry, ...of }));
   return sql`
     insert into journal (id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id,
@@ -137,29 +115,28 @@ function maxScannedOf({ tenants }: JournalQuery<EntryKind>, maxScanned: number):
  * scan, which otherwise would not end if nothing matches.
  */
 export function scan(
-  sql: AnySql,
   query: JournalQuery<EntryKind>,
   after: JournalPosition | undefined,
   limit: number,
   maxScanned = maxScannedOf(query, MAX_SCANNED),
-) {
+): Fragment {
   const { kinds, tenants, fromMs, beforeMs, machine, target, requestId, batchId } = query;
   const { code, keyId, subject, network, actor, isFolded = false } = query;
-  const when = (value: unknown, condition: ReturnType<typeof columns>) => (value === undefined ? sql`` : condition);
-  const ofCode = when(code, sql`and ${isOneOf(sql, sql`code`, code ?? '')}`);
+  const when = (value: unknown, condition: Fragment) => (value === undefined ? sql`` : condition);
+  const ofCode = when(code, sql`and ${isOneOf(sql`code`, code ?? '')}`);
   const ofKey = when(keyId, sql`and key_id = ${keyId ?? ''}`);
   const ofActor = when(actor, sql`and actor = ${actor ?? ''}`);
   const areRefusals = kinds.every((kind) => kind === 'refusal');
   const ofSubject = when(subject, sql`and subject = ${subject ?? ''}`);
-  const rows = (whose: ReturnType<typeof columns>, others: ReturnType<typeof columns>) => sql`
-    select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
+  const rows = (whose: Fragment, others: Fragment) => sql`
+    select ${columns}, row_number() over (order by at_ms desc, ordinal desc) as place,
       coalesce(true ${others}
         ${ofActor}
         ${when(network, sql`and detail ->> 'network' = ${network ?? ''}`)}, false) as "isHit"
     from journal
-    where ${ofKinds(sql, kinds)} ${whose}
+    where ${ofKinds(kinds)} ${whose}
       ${when(machine, sql`and machine = ${machine ?? ''}`)}
-      ${when(target, sql`and ${isOneOf(sql, sql`target`, target ?? '')}`)}
+      ${when(target, sql`and ${isOneOf(sql`target`, target ?? '')}`)}
       ${when(requestId, sql`and request_id = ${requestId ?? ''}`)}
       ${when(batchId, sql`and batch_id = ${batchId ?? ''}`)}
       ${when(fromMs, sql`and at_ms >= ${fromMs ?? 0}`)}
@@ -177,29 +154,24 @@ export function scan(
     const whole = isFolded ? sql`and part_of is distinct from 'tenant'` : sql``;
     const each = rows(sql`and tenant_id = tenant ${ofOwn} ${whole}`, others);
     return sql`
-      select own.* from unnest(${[...shown]}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
+      select own.* from unnest(${shown}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
   };
-  return sql<(Row & Scanned)[]>`
-    select * from (${tenants === '*' ? all() : own(tenants)}) as scanned
-    where "isHit" or place = ${maxScanned}
-    order by "atMs" desc, ordinal desc limit ${limit}`;
+  return hitsIn([tenants === '*' ? all() : own(tenants)], sql`at_ms desc, ordinal desc`, limit, maxScanned);
 }
 
-function isOneOf(sql: AnySql, column: ReturnType<typeof columns>, wanted: string | readonly string[]) {
-  return typeof wanted === 'string' ? sql`${column} = ${wanted}` : sql`${column} = any(${[...wanted]}::text[])`;
+function isOneOf(column: Fragment, wanted: string | readonly string[]) {
+  return typeof wanted === 'string' ? sql`${column} = ${wanted}` : sql`${column} = any(${wanted}::text[])`;
 }
 
 /** As literals, which PostgreSQL can match with the conditions of partial indexes. */
-function ofKinds(sql: AnySql, kinds: readonly EntryKind[]) {
+function ofKinds(kinds: readonly EntryKind[]) {
   const words = kinds.map((kind) => `'${kind}'`);
   return sql.unsafe(words.length === 1 ? `kind = ${words.join()}` : `kind in (${words.join()})`);
 }
 
-function columns(sql: AnySql) {
-  return sql`
-    ordinal, id, kind, at_ms as "atMs", node, request_id as "requestId", tenant_id as "tenantId", key_id as "keyId", subject,
-    machine, target, actor, batch_id as "batchId", part_of as "partOf", code, detail`;
-}
+const columns = sql`
+  ordinal, id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id, part_of,
+  code, detail`;
 
 function toEntry<K extends EntryKind>(row: Row): Entry<K> {
   const { tenantId, keyId, subject, machine, target, actor, batchId, partOf, ...entry } = row;

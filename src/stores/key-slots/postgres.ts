@@ -1,9 +1,8 @@
 import type { AnySql, Database, TransactionSql } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';
-
-const MAX_ASKS = 500;
 
 interface Confirmation extends KeyName {
   readonly sessionId: string;
@@ -17,20 +16,15 @@ interface Take extends Confirmation {
 
 /** The open sessions of widget keys in PostgreSQL, beside the history; requests that arrive together are answered together. */
 export function createPostgresKeySlots(database: Database): KeySlots {
-  const take = grouped((takes: readonly Take[]) => database.transaction((sql) => takeAll(sql, takes)), MAX_ASKS);
-  const confirm = grouped(
-    (asked: readonly Confirmation[]) => database.transaction((sql) => confirmAll(sql, asked)),
-    MAX_ASKS,
-  );
+  const take = grouped((takes: readonly Take[]) => database.transaction((sql) => takeAll(sql, takes)));
+  const confirm = grouped((asked: readonly Confirmation[]) => database.transaction((sql) => confirmAll(sql, asked)));
   return {
     take: ({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs) =>
       take({ tenantId, keyId, sessionId, limits, leaseUntilMs, atMs }),
 
     confirm: ({ tenantId, keyId }, sessionId, limits) => confirm({ tenantId, keyId, sessionId, limits }),
 
-    async free(sessionId) {
-      await database.run((sql) => sql`delete from key_slot where session_id = ${sessionId}`);
-    },
+    free: (sessionId) => statementsOf(database).write`delete from key_slot where session_id = ${sessionId}`,
   };
 }
 
@@ -78,7 +72,7 @@ async function confirmAll(sql: TransactionSql, asked: readonly Confirmation[]): 
   await lock(sql, asked);
   const rows = await sql<{ sessionId: string }[]>`
     delete from key_slot where session_id = any(${asked.map(({ sessionId }) => sessionId)}::text[])
-    returning session_id as "sessionId"`;
+    returning session_id`;
   const confirmed = new Set(rows.map(({ sessionId }) => sessionId));
   return asked.map(({ sessionId }) => confirmed.has(sessionId));
 }
@@ -108,7 +102,7 @@ function countHeld(sql: AnySql, takes: readonly Take[]) {
       where key_slot.tenant_id = asked.tenant_id and key_slot.key_id = coalesce(asked.key_id, key_slot.key_id)
         and until_ms <= ${atMs}
     )
-    select tenant_id as "tenantId", key_id as "keyId", ((
+    select tenant_id, key_id, ((
       select count(*) from voice_session as session
       where session.tenant_id = asked.tenant_id and session.key_id = asked.key_id
         and ended_at_ms is null and state = 'engaged'

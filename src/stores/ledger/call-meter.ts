@@ -1,5 +1,13 @@
 import { sumOf } from '../../protocol/price.ts';
-import { chargeOf, picoOfTime, type Basis, type CallMeter, type CallUsage, type UsageTotals } from './contract.ts';
+import {
+  addTokens,
+  chargeOf,
+  picoOfTime,
+  type Basis,
+  type CallMeter,
+  type CallUsage,
+  type UsageTotals,
+} from './contract.ts';
 
 /** A call's meter as stored: its charges, by how they are known, in millionths of a micro-dollar. */
 export interface Meter extends Pick<CallMeter, 'callId' | 'basis' | 'tokens' | 'microDollars' | 'gapMs'> {
@@ -48,7 +56,7 @@ export function advance(meter: Meter, usage: CallUsage, kept: readonly KeptEntry
   const next = {
     ...meter,
     basis: isOfPart(meter.basis) && usage.basis !== 'tool' ? usage.basis : meter.basis,
-    tokens: isReport ? meter.tokens : plus(meter.tokens, usage.tokens),
+    tokens: isReport ? meter.tokens : addTokens(meter.tokens, usage.tokens),
     measured: meter.measured + (isReport || usage.isEstimated ? 0n : picoDollars),
     estimated: meter.estimated + (usage.isEstimated ? picoDollars : 0n),
     reported: meter.reported + (isReport ? picoDollars : 0n) - (told?.picoDollars ?? 0n),
@@ -72,19 +80,6 @@ export function viewOf(meter: Meter): CallMeter {
 
 function priceOfTotal({ totalMs }: Meter, { total }: CallUsage): bigint {
   return total === null ? 0n : picoOfTime(total.ms, total.perMinute) - picoOfTime(totalMs, total.perMinute);
-}
-
-function plus(a: CallUsage['tokens'], b: CallUsage['tokens']): CallUsage['tokens'] {
-  return {
-    textIn: a.textIn + b.textIn,
-    textCached: a.textCached + b.textCached,
-    textOut: a.textOut + b.textOut,
-    audioIn: a.audioIn + b.audioIn,
-    audioCached: a.audioCached + b.audioCached,
-    audioOut: a.audioOut + b.audioOut,
-    imageIn: a.imageIn + b.imageIn,
-    imageCached: a.imageCached + b.imageCached,
-  };
 }
 
 function greater(a: bigint, b: bigint): bigint {

@@ -1,4 +1,5 @@
-import type { AnySql, TransactionSql } from '../../database/database.ts';
+import type { TransactionSql } from '../../database/database.ts';
+import { sql, type Statements } from '../../database/statements.ts';
 import { advance, viewOf, type Advance, type KeptEntry, type Meter } from './call-meter.ts';
 import {
   NOTHING_USED,
@@ -8,20 +9,12 @@ import {
   type CallUsageAnswer,
   type UsageTotals,
 } from './contract.ts';
-import { TOKEN_CLASSES } from '../../protocol/price.ts';
+import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
 import { toldUsage } from '../webhooks/usage-facts.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
-interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'> {
-  readonly textIn: number;
-  readonly textCached: number;
-  readonly textOut: number;
-  readonly audioIn: number;
-  readonly audioCached: number;
-  readonly audioOut: number;
-  readonly imageIn: number;
-  readonly imageCached: number;
+interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'>, TokenClasses {
   /** PostgreSQL's numeric arrives as text. */
   readonly measured: string;
   readonly estimated: string;
@@ -113,8 +106,8 @@ function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): CountedU
   return last.toReversed();
 }
 
-export async function readMeters(sql: AnySql, callIds: readonly string[]): Promise<CallMeter[]> {
-  const rows = await sql<MeterRow[]>`select ${columns(sql)} from call_meter where call_id = any(${callIds}::text[])`;
+export async function readMeters({ query }: Statements, callIds: readonly string[]): Promise<CallMeter[]> {
+  const rows = await query<MeterRow>`select ${columns} from call_meter where call_id = any(${callIds}::text[])`;
   return rows.map((row) => viewOf(meterOf(row)));
 }
 
@@ -134,16 +127,13 @@ async function lockMeters(sql: TransactionSql, usages: readonly CallUsage[]): Pr
 
 async function lockKnownMeters(sql: TransactionSql, callIds: readonly string[]): Promise<Map<string, Meter>> {
   const rows = await sql<MeterRow[]>`
-    select ${columns(sql)} from call_meter where call_id = any(${[...callIds]}::text[]) order by call_id for update`;
+    select ${columns} from call_meter where call_id = any(${callIds}::text[]) order by call_id for update`;
   return new Map(rows.map((row) => [row.callId, meterOf(row)]));
 }
 
-function columns(sql: AnySql) {
-  return sql`call_id as "callId", basis, text_in as "textIn", text_cached as "textCached", text_out as "textOut",
-    audio_in as "audioIn", audio_cached as "audioCached", audio_out as "audioOut", image_in as "imageIn",
-    image_cached as "imageCached", pico_measured as measured, pico_estimated as estimated, pico_reported as reported,
-    micro_dollars as "microDollars", total_ms as "totalMs", gap_ms as "gapMs"`;
-}
+const columns = sql`
+  call_id, basis, text_in, text_cached, text_out, audio_in, audio_cached, audio_out, image_in, image_cached,
+  pico_measured as measured, pico_estimated as estimated, pico_reported as reported, micro_dollars, total_ms, gap_ms`;
 
 function meterOf(row: MeterRow): Meter {
   const { callId, basis, microDollars, totalMs, gapMs, measured, estimated, reported, ...tokens } = row;
@@ -170,7 +160,7 @@ interface EntryRow {
 
 async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): Promise<Map<string, KeptEntry[]>> {
   const rows = await sql<EntryRow[]>`
-    select asked.*, entry.basis, entry.pico_dollars as "picoDollars", entry.tokens
+    select asked.*, entry.basis, entry.pico_dollars, entry.tokens
     from (
       select distinct "callId", key from unnest(${usages.map(({ callId }) => callId)}::text[],
         ${usages.map(({ key }) => key)}::text[]) as given ("callId", key)
@@ -202,7 +192,7 @@ function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
     group by account, day order by account collate "C", day collate "C"
     on conflict (subject, day) do update set
       tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
-    returning subject as account, day, tokens, micro_dollars as "microDollars"`;
+    returning subject as account, day, tokens, micro_dollars`;
 }
 
 /** Writes the meters as they are now, the entries, and what follows from them. */
@@ -226,7 +216,7 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         key text, "tokensAfter" bigint, "microDollarsAfter" bigint, "keyTokensAfter" bigint, "keyMicroDollarsAfter" bigint,
         "tenantTokensAfter" bigint, "tenantMicroDollarsAfter" bigint,
         "callId" text, basis text, model text, "priceVersion" text, "isEstimated" boolean, "picoDollars" numeric, classes bigint[])
-      ${withSession(sql, sql`given."sessionId"`)}
+      ${withSession(sql`given."sessionId"`)}
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
         tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, tenant_tokens_after,
@@ -235,14 +225,8 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         "tokensAfter", "microDollarsAfter", "keyTokensAfter", "keyMicroDollarsAfter", "tenantTokensAfter",
         "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", classes, key_id, agent_id
       from counted order by n
-    ), ${rolledUp(
-      sql,
-      sql`
-        select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
-        from counted`,
-    )}, ${lowered(sql, sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
+    ), ${rolledUp}, ${lowered(sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
     ${toldUsage(
-      sql,
       sql`
         'callRef', fact."callId", 'model', fact.model, 'basis', fact.basis, 'isEstimated', fact."isEstimated",
         'priceVersion', fact."priceVersion"`,

@@ -1,4 +1,4 @@
-import type { TokenClasses } from '../../protocol/price.ts';
+import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 
 /** What a subject used on one calendar day; micro-dollars are exact. */
 export interface UsageTotals {
@@ -12,12 +12,19 @@ export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   return { tokens: a.tokens + b.tokens, microDollars: a.microDollars + b.microDollars };
 }
 
-export interface UsageEntry {
+/** The classes of tokens from a list of their numbers, in the order in which they are stored. */
+export function tokensOf(classes: readonly number[]): TokenClasses {
+  return Object.fromEntries(TOKEN_CLASSES.map((name, n) => [name, classes[n] ?? 0])) as TokenClasses;
+}
+
+export function addTokens(a: TokenClasses, b: TokenClasses): TokenClasses {
+  return tokensOf(TOKEN_CLASSES.map((name) => a[name] + b[name]));
+}
+
+export interface UsageEntry extends UsageTotals {
   readonly subject: string;
   /** Calendar day as YYYY-MM-DD in QUOTA_TIMEZONE. */
   readonly day: string;
-  readonly tokens: number;
-  readonly microDollars: number;
   readonly atMs: number;
   readonly tenantId: string | null;
   /** The session named by the report. */

@@ -1,4 +1,5 @@
-import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { AnySql, Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
@@ -10,7 +11,6 @@ import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
 const KEY_MEMORY_MS = 24 * HOUR_MS;
 
-const MAX_ENTRIES = 500;
 /** The limit for calls: one transaction of several statements records them all, and must be done within the deadline of one statement. */
 const MAX_CALL_ENTRIES = 200;
 
@@ -33,12 +33,18 @@ interface KeptReport extends Totals {
 
 /** The usage ledger in PostgreSQL: reports that arrive together are committed together, and reads are grouped too. */
 export function createPostgresLedger(database: Database): Ledger {
-  const totals = grouped((asked: readonly Account[]) => database.run((sql) => readTotals(sql, asked)), MAX_ENTRIES);
+  const statements = statementsOf(database);
+  const totals = grouped(
+    (asked: readonly Account[]) => statements.query<UsageTotals>`
+      select coalesce(tokens, 0) as tokens, coalesce(micro_dollars, 0) as "microDollars"
+      from unnest(${asked.map(({ subject }) => subject)}::text[], ${asked.map(({ day }) => day)}::text[])
+        with ordinality as asked (subject, day, n)
+      left join usage_total on usage_total.subject = asked.subject and usage_total.day = asked.day
+      order by n`,
+  );
   return {
-    record: grouped(
-      (entries: readonly UsageEntry[]) =>
-        entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries)),
-      MAX_ENTRIES,
+    record: grouped((entries: readonly UsageEntry[]) =>
+      entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries)),
     ),
 
     totals: (subject, day) => totals({ subject, day }),
@@ -48,7 +54,7 @@ export function createPostgresLedger(database: Database): Ledger {
       MAX_CALL_ENTRIES,
     ),
 
-    metersOf: (callIds) => database.run((sql) => readMeters(sql, callIds)),
+    metersOf: (callIds) => readMeters(statements, callIds),
   };
 }
 
@@ -155,7 +161,7 @@ function count(sql: AnySql, entries: string) {
       from fresh join totals on totals.subject = fresh.subject and totals.day = fresh.day
       left join totals as of_key on of_key.subject = fresh."keyAccount" and of_key.day = fresh.day
       left join totals as of_tenant on of_tenant.subject = fresh."tenantAccount" and of_tenant.day = fresh.day
-      ${withSession(sql, sql`fresh."sessionId"`)}
+      ${withSession(sql`fresh."sessionId"`)}
       window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following),
         later_of_key as (partition by fresh."keyAccount", fresh.day order by n
           rows between 1 following and unbounded following),
@@ -168,15 +174,8 @@ function count(sql: AnySql, entries: string) {
       select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after,
         key_tokens_after, key_micro_dollars_after, tenant_tokens_after, tenant_micro_dollars_after, key_id, agent_id
       from counted order by n
-    ), ${rolledUp(
-      sql,
-      sql`
-        select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
-        from counted`,
-    )}, ${toldUsage(
-      sql,
-      sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`,
-    )}
+    ), ${rolledUp},
+    ${toldUsage(sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`)}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
       key_micro_dollars_after as "keyMicroDollars", tenant_tokens_after as "tenantTokens",
       tenant_micro_dollars_after as "tenantMicroDollars" from counted`;
@@ -185,7 +184,7 @@ function count(sql: AnySql, entries: string) {
 /** The earlier reports under the keys of these entries. */
 function recall(sql: AnySql, entries: string) {
   return sql<KeptReport[]>`
-    select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars",
+    select n, body_hash, day, tokens_after as tokens, micro_dollars_after as "microDollars",
       key_tokens_after as "keyTokens", key_micro_dollars_after as "keyMicroDollars",
       tenant_tokens_after as "tenantTokens", tenant_micro_dollars_after as "tenantMicroDollars"
     from json_to_recordset(${entries}::text::json) as given (n integer, subject text, "sessionId" text, scope text, key text)
@@ -193,13 +192,4 @@ function recall(sql: AnySql, entries: string) {
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key
       and usage_entry.at_ms = usage_key.at_ms and usage_entry.session_id is not distinct from given."sessionId"
       and usage_entry.call_id is null`;
-}
-
-function readTotals(sql: Sql, asked: readonly Account[]) {
-  return sql<UsageTotals[]>`
-    select coalesce(tokens, 0) as tokens, coalesce(micro_dollars, 0) as "microDollars"
-    from unnest(${asked.map(({ subject }) => subject)}::text[], ${asked.map(({ day }) => day)}::text[])
-      with ordinality as asked (subject, day, n)
-    left join usage_total on usage_total.subject = asked.subject and usage_total.day = asked.day
-    order by n`;
 }

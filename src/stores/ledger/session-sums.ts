@@ -1,5 +1,5 @@
 import type { TransactionSql } from '../../database/database.ts';
-import { NOTHING_USED, type UsageEntry, type UsageTotals } from './contract.ts';
+import { addTotals, NOTHING_USED, type UsageEntry, type UsageTotals } from './contract.ts';
 
 /** An entry of a session for which clients may only report up to a bound. */
 interface BoundedEntry extends UsageEntry {
@@ -28,7 +28,7 @@ export async function findImplausible(
     if (!isBounded(entry)) continue;
     const name = nameOf(entry);
     if (name !== undefined && known.has(name)) continue;
-    const sum = plus(sums.get(entry.sessionId), entry);
+    const sum = addTotals(sums.get(entry.sessionId) ?? NOTHING_USED, entry);
     if (sum.tokens > entry.sessionAtMost.tokens || sum.microDollars > entry.sessionAtMost.microDollars)
       implausible.add(n);
     else {
@@ -42,7 +42,8 @@ export async function findImplausible(
 /** Adds counted entries to the sums that `findImplausible` has locked. */
 export async function addToSums(sql: TransactionSql, counted: readonly UsageEntry[]): Promise<void> {
   const added = new Map<string, UsageTotals>();
-  for (const entry of counted.filter(isBounded)) added.set(entry.sessionId, plus(added.get(entry.sessionId), entry));
+  for (const entry of counted.filter(isBounded))
+    added.set(entry.sessionId, addTotals(added.get(entry.sessionId) ?? NOTHING_USED, entry));
   if (added.size === 0) return;
   const sums = [...added.values()];
   await sql`
@@ -60,7 +61,7 @@ async function holdSums(sql: TransactionSql, bounded: readonly BoundedEntry[]): 
     select id, 0, 0, since from unnest(${[...sinceMs.keys()]}::text[], ${[...sinceMs.values()]}::bigint[]) as given (id, since)
     order by id collate "C"
     on conflict (session_id) do update set tokens = kept.tokens
-    returning session_id as "sessionId", tokens, micro_dollars as "microDollars"`;
+    returning session_id, tokens, micro_dollars`;
   return new Map(rows.map(({ sessionId, tokens, microDollars }) => [sessionId, { tokens, microDollars }]));
 }
 
@@ -83,8 +84,4 @@ async function findKeys(
 
 function nameOf({ sessionId, idempotency }: BoundedEntry): string | undefined {
   return idempotency === null ? undefined : `${sessionId} ${idempotency.key}`;
-}
-
-function plus(sum = NOTHING_USED, { tokens, microDollars }: UsageTotals): UsageTotals {
-  return { tokens: sum.tokens + tokens, microDollars: sum.microDollars + microDollars };
 }

@@ -1,90 +1,69 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
-import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { toldGiven } from '../webhooks/told.ts';
-import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
-import type { LoginPosition, Logins } from './contract.ts';
+import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
+import type { Position } from '../voice-history/contract.ts';
+import type { Logins } from './contract.ts';
 
 /** Console logins in PostgreSQL. */
 export function createPostgresLogins(database: Database): Logins {
+  const { query, first, write, execute } = statementsOf(database);
   return {
-    async load(id) {
-      const [record] = await database.run(
-        (sql) => sql<AuthRecord[]>`select ${columns(sql)} from login where id = ${id}`,
-      );
-      return record;
-    },
+    load: (id) => first<AuthRecord>`select ${columns} from login where id = ${id}`,
 
     async save({ id, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }, expectedVersion) {
       // The other fields never change: whose login it is, and when it began.
-      const { count } = await database.run(
-        (sql) => sql`
-          update login set renewed_at_ms = ${renewedAtMs}, expires_at_ms = ${expiresAtMs},
-            destroyed_at_ms = ${destroyedAtMs}, destroy_reason = ${destroyReason}, version = ${version}
-          where id = ${id} and version = ${expectedVersion}`,
-      );
+      const count = await execute`
+        update login set renewed_at_ms = ${renewedAtMs}, expires_at_ms = ${expiresAtMs},
+          destroyed_at_ms = ${destroyedAtMs}, destroy_reason = ${destroyReason}, version = ${version}
+        where id = ${id} and version = ${expectedVersion}`;
       return count === 1;
     },
 
-    async ofEmail(email, limit, activeAtMs) {
-      const rows = await database.run(
-        (sql) => sql<AuthRecord[]>`
-          select ${columns(sql)} from login
-          where email = ${email} and ${activeAtMs === undefined ? sql`true` : isActive(sql, activeAtMs)}
-          order by created_at_ms desc, id desc limit ${limit}`,
-      );
-      return [...rows];
-    },
+    ofEmail: (email, limit, activeAtMs) => query<AuthRecord>`
+      select ${columns} from login
+      where email = ${email} and ${activeAtMs === undefined ? sql`true` : isActive(activeAtMs)}
+      order by created_at_ms desc, id desc limit ${limit}`,
 
     async list(state, atMs, after, limit) {
-      const found = await database.run((sql) => scan(sql, state, atMs, after, limit + 1));
+      const found = await query<AuthRecord & Scanned>`${scan(state, atMs, after, limit + 1)}`;
       const { hits: logins, last, isPartial } = pageOfScans(found, limit, MAX_SCANNED);
       return { logins, next: last && { atMs: last.createdAtMs, id: last.id }, isPartial };
     },
 
-    insert: (record) => database.run((sql) => insertLogin(sql, record)),
+    insert: (record) => write`${insertedLogin(record)}`,
   };
 }
 
-function scan(sql: Sql, state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number) {
-  const active = isActive(sql, atMs);
-  return sql<(AuthRecord & Scanned)[]>`
-    select * from (
-      select ${columns(sql)}, row_number() over (order by created_at_ms desc, id desc) as place,
-        ${state === undefined ? sql`true` : state === 'active' ? active : sql`not ${active}`} as "isHit"
-      from login
-      where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
-      order by created_at_ms desc, id desc limit ${MAX_SCANNED}
-    ) as scanned
-    where "isHit" or place = ${MAX_SCANNED} order by "createdAtMs" desc, id desc limit ${limit}`;
+function scan(state: AuthState | undefined, atMs: number, after: Position | undefined, limit: number): Fragment {
+  const active = isActive(atMs);
+  const scanned = sql`
+    select ${columns}, row_number() over (order by created_at_ms desc, id desc) as place,
+      ${state === undefined ? sql`true` : state === 'active' ? active : sql`not ${active}`} as "isHit"
+    from login
+    where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
+    order by created_at_ms desc, id desc limit ${MAX_SCANNED}`;
+  return hitsIn([scanned], sql`created_at_ms desc, id desc`, limit, MAX_SCANNED);
 }
 
-function isActive(sql: AnySql, atMs: number) {
+function isActive(atMs: number) {
   return sql`(destroyed_at_ms is null and expires_at_ms > ${atMs})`;
 }
 
-function columns(sql: AnySql) {
-  return sql`
-    id, email, created_at_ms as "createdAtMs", renewed_at_ms as "renewedAtMs", expires_at_ms as "expiresAtMs",
-    destroyed_at_ms as "destroyedAtMs", destroy_reason as "destroyReason", version`;
-}
+const columns = sql`
+  id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version`;
 
 /**
- * Inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
+ * The statement that inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
  * @param subject the subject of its address
  */
-export async function insertLogin(
-  sql: AnySql,
-  { id, email, createdAtMs, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }: AuthRecord,
-  subject?: string,
-): Promise<void> {
-  const data = { tenantId: null, loginId: id, subject };
-  const fact = { type: 'login.succeeded', tenantId: null, atMs: createdAtMs, data } as const;
-  await sql`
+export function insertedLogin(record: AuthRecord, subject?: string): Fragment {
+  const data = { tenantId: null, loginId: record.id, subject };
+  const fact = { type: 'login.succeeded', tenantId: null, atMs: record.createdAtMs, data } as const;
+  return sql`
     with saved as (
-      insert into login
-        (id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version)
-      values (${id}, ${email}, ${createdAtMs}, ${renewedAtMs}, ${expiresAtMs}, ${destroyedAtMs}, ${destroyReason}, ${version})
-      returning id
-    ), ${toldGiven(sql, subject === undefined ? [] : [fact])}
+      insert into login ${sql(record)} returning id
+    ), ${toldGiven(subject === undefined ? [] : [fact])}
     select id from saved`;
 }

@@ -1,14 +1,12 @@
 import type { Promised } from '../../kernel/eventually.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { tagged, tagOfSession } from '../../redis/tags.ts';
+import { tagOfSession } from '../../redis/tags.ts';
 import type { Recaps } from './contract.ts';
 
 /** Recaps that all nodes share: any node that opens a session's next call finds them. */
 export function createRedisRecaps(redis: Pick<Redis, 'run'>): Promised<Recaps> {
-  const ask = (name: string, sessionId: string, args: readonly string[] = []): Promise<unknown> => {
-    const tag = tagOfSession(sessionId);
-    return redis.run(tag, name, tagged(tag, `recap:${sessionId}`), args);
-  };
+  const ask = (name: string, sessionId: string, args?: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSession(sessionId), name, `recap:${sessionId}`, args);
 
   return {
     async keep(sessionId, sealed, untilMs, atMs) {

@@ -1,6 +1,8 @@
 import { PATIENT, type Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
-import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
+import { modelOfSnapshot, NO_TOKENS } from '../../protocol/price.ts';
+import { addTokens, tokensOf } from '../ledger/contract.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import {
@@ -22,16 +24,17 @@ interface ModelRow {
 
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
+  const { column, value, execute } = statementsOf(database);
+  const patient = statementsOf(database, PATIENT);
   return {
     async counted(providers, fromMs, toMs) {
       const [models, hasDirect] = await Promise.all([
-        database.run(
-          (sql) => sql<ModelRow[]>`
+        patient.query<ModelRow>`
           with entry as materialized (
             select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
             where usage_entry.at_ms >= ${fromMs} and usage_entry.at_ms < ${toMs} and call_id is not null and basis <> 'tool'
               -- A call that is kept no more was of the present provider, as far as anybody knows.
-              and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${[...providers]}::text[])
+              and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${providers}::text[])
           ), class as (
             select model, nth, sum(amount)::bigint as amount
             from entry cross join lateral unnest(classes) with ordinality as given (amount, nth) group by model, nth
@@ -42,33 +45,28 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
             bool_or(price_version = 'agent') as "hasOwnPrices",
             bool_or(classes is null and basis = 'events' and not estimated and tokens > 0) as "isUnclassed"
           from entry group by model order by model`,
-          PATIENT,
-        ),
-        database.run(
-          (sql) => sql<{ hasDirect: boolean }[]>`
+        patient.value<boolean>`
           select exists (
-            select from voice_session where not heard and provider = any(${[...providers]}::text[])
+            select from voice_session where not heard and provider = any(${providers}::text[])
               and started_at_ms >= ${fromMs} and started_at_ms < ${toMs}
-          ) as "hasDirect"`,
-          PATIENT,
-        ),
+          )`,
       ]);
       return {
         models: byModel(models),
         microDollars: models.reduce((sum, { microDollars }) => sum + microDollars, 0),
         hasOwnPrices: models.some((row) => row.hasOwnPrices),
         isUnclassed: models.some((row) => row.isUnclassed),
-        hasDirect: hasDirect[0]?.hasDirect === true,
+        hasDirect,
       };
     },
 
     async claim(day, upstream, atMs, notSinceMs) {
-      const { count } = await database.run(
-        (sql) => sql`
-          insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
-          on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`,
+      return (
+        (await execute`
+        insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
+        on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`) ===
+        1
       );
-      return count === 1;
     },
 
     async save(reconciled, mailTo) {
@@ -85,27 +83,21 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
             on conflict (day, upstream) do update set state = excluded.state, unexplained = excluded.unexplained,
               report = excluded.report, asked_at_ms = excluded.asked_at_ms
             returning day
-          ), ${toldGiven(sql, facts)}
+          ), ${toldGiven(facts)}
           select day from saved`;
         return grown;
       });
     },
 
     async list(from, to) {
-      const rows = await database.run(
-        (sql) => sql<{ report: string }[]>`
-          select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`,
-      );
-      return rows.map(({ report }) => JSON.parse(report) as ReconciledDay);
+      const reports = await column<string>`
+        select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`;
+      return reports.map((report) => JSON.parse(report) as ReconciledDay);
     },
 
     async unexplainedAt(atMs) {
       const from = iso(atMs - RECONCILED_DAYS * DAY_MS).slice(0, 10);
-      const [row] = await database.run(
-        (sql) => sql<{ sum: number }[]>`
-          select coalesce(sum(unexplained), 0)::bigint as sum from reconciliation where day >= ${from}`,
-      );
-      return row?.sum ?? 0;
+      return value<number>`select coalesce(sum(unexplained), 0)::bigint from reconciliation where day >= ${from}`;
     },
   };
 }
@@ -133,9 +125,7 @@ function byModel(rows: readonly ModelRow[]): CountedModel[] {
   for (const { model: name, classes, estimated } of rows) {
     const model = modelOfSnapshot(name);
     const before = models.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
-    const tokens = Object.fromEntries(
-      TOKEN_CLASSES.map((each, at) => [each, before.tokens[each] + (classes?.[at] ?? 0)]),
-    ) as TokenClasses;
+    const tokens = addTokens(before.tokens, tokensOf(classes ?? []));
     models.set(model, { model, tokens, estimatedMicroDollars: before.estimatedMicroDollars + estimated });
   }
   return [...models.values()];

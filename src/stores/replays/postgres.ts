@@ -1,9 +1,8 @@
-import type { Database, Sql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { grouped } from '../grouped.ts';
 import type { Found, Replays } from './contract.ts';
-
-const MAX_LOOKS = 500;
 
 interface Look {
   readonly keyHash: string;
@@ -20,7 +19,14 @@ interface Row {
 
 /** Kept replies in PostgreSQL: looks that arrive together share one statement. */
 export function createPostgresReplays(database: Database): Replays {
-  const lookAt = grouped((looks: readonly Look[]) => database.run((sql) => lookAtAll(sql, looks)), MAX_LOOKS);
+  const { query, write, execute } = statementsOf(database);
+  const lookAt = grouped(async (looks: readonly Look[]) => {
+    const rows = await query<Row>`
+      select key_hash, body_hash, sealed, until_ms
+      from replay where key_hash = any(${looks.map(({ keyHash }) => keyHash)}::text[])`;
+    const byKey = new Map(rows.map((row) => [row.keyHash, row]));
+    return looks.map((look) => compare(byKey.get(look.keyHash), look));
+  });
   const look = (keyHash: string, bodyHash: string, atMs: number) => lookAt({ keyHash, bodyHash, atMs });
   return {
     look,
@@ -28,42 +34,25 @@ export function createPostgresReplays(database: Database): Replays {
     async claim(keyHash, bodyHash, claimMs, atMs) {
       const token = randomId();
       // In one step: takes the row if there is none, or if the claim or the reply in it has lapsed.
-      const { count } = await database.run(
-        (sql) => sql`
-          insert into replay as held (key_hash, body_hash, token, sealed, until_ms)
-          values (${keyHash}, ${bodyHash}, ${token}, null, ${atMs + claimMs})
-          on conflict (key_hash) do update set body_hash = excluded.body_hash, token = excluded.token, sealed = null,
-            until_ms = excluded.until_ms
-            where held.until_ms <= ${atMs}`,
-      );
+      const count = await execute`
+        insert into replay as held (key_hash, body_hash, token, sealed, until_ms)
+        values (${keyHash}, ${bodyHash}, ${token}, null, ${atMs + claimMs})
+        on conflict (key_hash) do update set body_hash = excluded.body_hash, token = excluded.token, sealed = null,
+          until_ms = excluded.until_ms
+          where held.until_ms <= ${atMs}`;
       if (count === 1) return { kind: 'claimed', token };
       const found = await look(keyHash, bodyHash, atMs);
       // Given up meanwhile: another request may have claimed it by now.
       return found.kind === 'free' ? { kind: 'pending' } : found;
     },
 
-    async keep(keyHash, token, sealed, untilMs) {
-      await database.run(
-        (sql) => sql`
-          update replay set sealed = ${sealed}, until_ms = ${untilMs}
-          where key_hash = ${keyHash} and token = ${token} and sealed is null`,
-      );
-    },
+    keep: (keyHash, token, sealed, untilMs) => write`
+      update replay set sealed = ${sealed}, until_ms = ${untilMs}
+      where key_hash = ${keyHash} and token = ${token} and sealed is null`,
 
-    async release(keyHash, token) {
-      await database.run(
-        (sql) => sql`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`,
-      );
-    },
+    release: (keyHash, token) =>
+      write`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`,
   };
-}
-
-async function lookAtAll(sql: Sql, looks: readonly Look[]): Promise<Found[]> {
-  const rows = await sql<Row[]>`
-    select key_hash as "keyHash", body_hash as "bodyHash", sealed, until_ms as "untilMs"
-    from replay where key_hash = any(${looks.map(({ keyHash }) => keyHash)}::text[])`;
-  const byKey = new Map(rows.map((row) => [row.keyHash, row]));
-  return looks.map((look) => compare(byKey.get(look.keyHash), look));
 }
 
 function compare(row: Row | undefined, { bodyHash, atMs }: Look): Found {

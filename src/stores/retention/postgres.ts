@@ -1,4 +1,5 @@
-import { PATIENT, type Database, type Sql } from '../../database/database.ts';
+import { PATIENT, type Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { CHUNK, type Purgeable, type Retention } from './contract.ts';
 
 /**
@@ -41,51 +42,46 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
 
 /** Retention in PostgreSQL. Each statement finds its rows by an index, however large the table is, except in the small table of addresses. */
 export function createPostgresRetention(database: Database): Retention {
-  const run = async (kind: Purgeable, before: number | string): Promise<number> => {
-    const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENT);
-    return count;
-  };
+  const { first, execute } = statementsOf(database, PATIENT);
+  const deleteSome = (kind: Purgeable, before: number | string): Promise<number> => execute`${deletion(kind, before)}`;
   return {
-    deleteSome: run,
-    deleteDays: run,
+    deleteSome,
+    deleteDays: deleteSome,
     async refusalsBeyond(most) {
       if (!(await mayHave(database, most))) return undefined;
       let last: Place | undefined;
       for (let left = most; left > 0; left -= STRIDE) {
-        const stride = Math.min(STRIDE, left);
-        [last] = await database.run((sql) => refusalAfter(sql, last, stride), PATIENT);
+        last = await first<Place>`${refusalAfter(last, Math.min(STRIDE, left))}`;
         if (last === undefined) return undefined;
       }
       return last?.atMs;
     },
-    async deleteAddresses(beforeMs, rowPrefix) {
-      const { count } = await database.run((sql) => addressesOf(sql, beforeMs, rowPrefix), PATIENT);
-      return count;
+    // Scans the whole table: rows are short, and there is one for each address that ever logged in.
+    deleteAddresses: (beforeMs, rowPrefix) => {
+      const isOver = sql`
+        greatest(logged_in_at_ms, lifted_at_ms) < ${beforeMs} and not exists (select from counter where key = ${rowPrefix} || subject)`;
+      return execute`${deletionOf('login_address', sql`${isOver} limit ${CHUNK}`)}`;
     },
   };
 }
 
 /** The statement that deletes at most CHUNK rows of a kind. */
-export function deletion(sql: Sql, kind: Purgeable, before: number | string) {
-  const [table, over, which] = places[kind];
-  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, which);
+export function deletion(kind: Purgeable, before: number | string): Fragment {
+  const [table, over, which = 'true'] = places[kind];
+  if (over !== null)
+    return deletionOf(
+      table,
+      sql`${sql(over)} < ${before} and ${sql.unsafe(which)} order by ${sql(over)} limit ${CHUNK}`,
+    );
+  // Tables that only grow need no index by time: expired rows are among those with the lowest numbers.
+  const lowest = sql`select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}`;
+  return deletionOf(table, sql`at_ms < ${before} and ordinal <= (select max(ordinal) from (${lowest}) as lowest)`);
 }
 
-function earliest(sql: Sql, table: string, over: string, before: number | string, which = 'true') {
+function deletionOf(table: string, which: Fragment): Fragment {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where ${sql(over)} < ${before} and ${sql.unsafe(which)}
-      order by ${sql(over)} limit ${CHUNK}
-      for update skip locked))`;
-}
-
-/** Tables that only grow need no index by time: expired rows are among those with the lowest numbers. */
-function oldestNumbered(sql: Sql, table: string, before: number | string) {
-  return sql`
-    delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where at_ms < ${before} and ordinal <=
-        (select max(ordinal) from (select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}) as lowest)
-      for update skip locked))`;
+      select ctid from ${sql(table)} where ${which} for update skip locked))`;
 }
 
 /** How many index entries one statement skips. */
@@ -98,28 +94,16 @@ interface Place {
 
 /** Whether the journal may have this many refusals, judged by PostgreSQL's statistics rather than by counting. */
 async function mayHave(database: Database, most: number): Promise<boolean> {
-  const [size] = await database.run(
-    (sql) => sql<{ rows: number }[]>`
-      select greatest(n_live_tup, reltuples::int8) as rows
-      from pg_stat_user_tables join pg_class on pg_class.oid = relid where relid = 'journal'::regclass`,
-  );
-  return size !== undefined && size.rows >= most;
+  const rows = await statementsOf(database).value<number | undefined>`
+    select greatest(n_live_tup, reltuples::int8)
+    from pg_stat_user_tables join pg_class on pg_class.oid = relid where relid = 'journal'::regclass`;
+  return rows !== undefined && rows >= most;
 }
 
 /** The refusal that comes `places` places after another one, or from the beginning, from the newest to the oldest. */
-function refusalAfter(sql: Sql, last: Place | undefined, places: number) {
-  return sql<Place[]>`
-    select at_ms as "atMs", ordinal from journal
+function refusalAfter(last: Place | undefined, places: number): Fragment {
+  return sql`
+    select at_ms, ordinal from journal
     where kind = 'refusal' ${last === undefined ? sql`` : sql`and (at_ms, ordinal) < (${last.atMs}, ${last.ordinal})`}
     order by at_ms desc, ordinal desc offset ${places - 1} limit 1`;
-}
-
-/** Scans the whole table: rows are short, and there is one for each address that ever logged in. */
-function addressesOf(sql: Sql, beforeMs: number, rowPrefix: string) {
-  return sql`
-    delete from login_address where ctid = any(array(
-      select ctid from login_address
-      where greatest(logged_in_at_ms, lifted_at_ms) < ${beforeMs}
-        and not exists (select from counter where key = ${rowPrefix} || subject)
-      limit ${CHUNK} for update skip locked))`;
 }

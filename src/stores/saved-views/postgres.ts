@@ -1,8 +1,10 @@
-import type { AnySql, Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf } from '../../database/statements.ts';
 import type { SavedView, SavedViews } from './contract.ts';
 
 /** Views of operators in PostgreSQL. */
 export function createPostgresSavedViews(database: Database): SavedViews {
+  const { query, execute } = statementsOf(database);
   return {
     save({ id, owner, tenantId, name, href, createdAtMs }, most) {
       return database.transaction(async (sql) => {
@@ -14,29 +16,21 @@ export function createPostgresSavedViews(database: Database): SavedViews {
           where (select count(*) from saved_view where owner = ${owner} and name <> ${name}) < ${most}::integer
           on conflict (owner, name) do update
           set tenant_id = excluded.tenant_id, href = excluded.href, created_at_ms = excluded.created_at_ms
-          returning ${columns(sql)}`;
+          returning ${columns}`;
         return saved;
       });
     },
 
-    async list(owner, tenants) {
-      const found = await database.run(
-        (sql) => sql<SavedView[]>`
-          select ${columns(sql)} from saved_view
-          where owner = ${owner}
-            or ${tenants === undefined ? sql`tenant_id is not null` : sql`tenant_id = any(${[...tenants]}::text[])`}
-          order by owner <> ${owner}, name, id limit 500`,
-      );
-      return [...found];
-    },
+    list: (owner, tenants) => query<SavedView>`
+      select ${columns} from saved_view
+      where owner = ${owner}
+        or ${tenants === undefined ? sql`tenant_id is not null` : sql`tenant_id = any(${tenants}::text[])`}
+      order by owner <> ${owner}, name, id limit 500`,
 
     async delete(owner, id) {
-      const { count } = await database.run((sql) => sql`delete from saved_view where owner = ${owner} and id = ${id}`);
-      return count > 0;
+      return (await execute`delete from saved_view where owner = ${owner} and id = ${id}`) > 0;
     },
   };
 }
 
-function columns(sql: AnySql) {
-  return sql`id, owner, tenant_id as "tenantId", name, href, created_at_ms as "createdAtMs"`;
-}
+const columns = sql`id, owner, tenant_id, name, href, created_at_ms`;

@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
 import { groupedById } from '../grouped.ts';
 import type { SessionSetup, SessionSetups } from './contract.ts';
 
@@ -6,17 +7,15 @@ import type { SessionSetup, SessionSetups } from './contract.ts';
 const MAX_AT_ONCE = 100;
 
 export function createPostgresSessionSetups(database: Database): SessionSetups {
+  const { query } = statementsOf(database);
   return {
     // A node that takes over a dead node's calls asks for all of them at once.
     find: groupedById(
       (ids) =>
-        database.run(
-          (sql) => sql<SessionSetup[]>`
-            select session_id as "sessionId", call_mode as "callMode", model, voice, instructions, tools, behaviour,
-              data_channel as "dataChannel", locked as "forbidsOverrides", price, metadata, sealed_context as "sealedContext",
-              agent_version as "agentVersion", trace, created_at_ms as "createdAtMs"
-            from session_setup where session_id = any(${[...ids]}::text[])`,
-        ),
+        query<SessionSetup>`
+          select session_id, call_mode, model, voice, instructions, tools, behaviour, data_channel, locked as "forbidsOverrides",
+              price, metadata, sealed_context, agent_version, trace, created_at_ms
+          from session_setup where session_id = any(${ids}::text[])`,
       ({ sessionId }) => sessionId,
       MAX_AT_ONCE,
     ),

@@ -1,9 +1,9 @@
-import type { ToolCallState } from '../../../machines/tool-call/types.ts';
-import type { CloseReason, Hangup } from '../../../machines/voice-call/types.ts';
+import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { EndReason, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
-import type { DeliveryState } from '../webhooks/contract.ts';
+import type { WebhookDelivery } from '../webhooks/contract.ts';
 
 /** A session that is over, and everything that was kept about it. Times are milliseconds since the Unix epoch. */
 export interface TracedSession extends Pick<VoiceRecord, 'caller' | 'tenantId' | 'agentId' | 'keyId' | 'provider'> {
@@ -23,19 +23,13 @@ export interface TracedSession extends Pick<VoiceRecord, 'caller' | 'tenantId' |
   readonly webhooks: readonly TracedWebhook[];
 }
 
-export interface TracedCall {
-  readonly id: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly createdAtMs: number;
+export interface TracedCall extends Pick<
+  CallRecord,
+  'id' | 'provider' | 'model' | 'createdAtMs' | 'openedAtMs' | 'closingAtMs' | 'closeReason' | 'hangup' | 'hangupTries'
+> {
   /** When the provider answered; null if it did not, or if that was not kept. */
   readonly answeredAtMs: number | null;
-  readonly openedAtMs: number | null;
-  readonly closingAtMs: number | null;
   readonly closedAtMs: number;
-  readonly closeReason: CloseReason | null;
-  readonly hangup: Hangup;
-  readonly hangupTries: number;
   /** How often another node took the call over. */
   readonly takeovers: number;
 }
@@ -52,24 +46,13 @@ export interface TracedResponse {
   readonly tokens: TokenClasses | null;
 }
 
-export interface TracedTool {
-  readonly id: string;
-  readonly callId: string;
-  readonly name: string;
-  readonly state: ToolCallState;
-  readonly code: string | null;
-  readonly askedAtMs: number;
+export interface TracedTool extends Pick<ToolCallRecord, 'id' | 'callId' | 'name' | 'state' | 'code' | 'askedAtMs'> {
   /** Null if nobody saw its end. */
   readonly ms: number | null;
 }
 
 /** What one endpoint was told: the last request to it. */
-export interface TracedWebhook {
-  readonly eventId: string;
-  readonly endpointId: string;
-  readonly type: string;
-  readonly state: DeliveryState;
-  readonly attempts: number;
+export interface TracedWebhook extends Pick<WebhookDelivery, 'eventId' | 'endpointId' | 'type' | 'state' | 'attempts'> {
   readonly lastAtMs: number;
   readonly ms: number;
   readonly status: number | null;

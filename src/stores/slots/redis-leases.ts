@@ -1,6 +1,7 @@
 import type { Redis } from '../../redis/connection.ts';
-import { allTags, tagged, tagOfSession } from '../../redis/tags.ts';
-import type { NodeLeases } from './contract.ts';
+import { allTags, tagOfSession } from '../../redis/tags.ts';
+import type { Promised } from '../../kernel/eventually.ts';
+import type { Leases, NodeLeases } from './contract.ts';
 
 /** What is neither renewed nor freed expires after this, in milliseconds: longer than any lease. */
 const KEEP_MS = 600_000;
@@ -11,32 +12,44 @@ const KEEP_MS = 600_000;
  * @param what is leased, as a prefix of keys; subjects are session ids
  */
 export function createRedisLeases(redis: Pick<Redis, 'run'>, what: string): NodeLeases {
-  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
-    const tag = tagOfSession(id);
-    return redis.run(tag, name, tagged(tag, `${what}:${id}`), args);
-  };
+  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSession(id), name, `${what}:${id}`, args);
   const keep = String(KEEP_MS);
 
   return {
+    ...leasesBy(ask, keep),
+
     async take(id, holder, limit, leaseUntilMs, atMs) {
       return (await ask('lease', id, [String(limit), holder, String(leaseUntilMs), String(atMs), keep])) === 1;
     },
 
-    async renew(id, holder, leaseUntilMs) {
-      await ask('renew', id, [holder, String(leaseUntilMs), keep]);
-    },
-
-    async free(id, holder) {
-      await ask('free', id, [holder]);
-    },
-
-    async count(id, atMs) {
-      return (await ask('held', id, [String(atMs)])) as number;
-    },
-
     async keepAlive(node, untilMs) {
       const args = [String(untilMs), keep];
-      await Promise.all(allTags.map((tag) => redis.run(tag, 'alive', tagged(tag, `node:${node}`), args)));
+      await Promise.all(allTags.map((tag) => redis.run(tag, 'alive', `node:${node}`, args)));
+    },
+  };
+}
+
+/**
+ * What every set of leases does in the same way.
+ * @param ask runs an operation on the leases of a subject
+ * @param keep how long a set is kept that nobody touches, in milliseconds
+ */
+export function leasesBy(
+  ask: (name: string, subject: string, args: readonly string[]) => Promise<unknown>,
+  keep: string,
+): Promised<Omit<Leases, 'take'>> {
+  return {
+    async renew(subject, holder, leaseUntilMs) {
+      await ask('renew', subject, [holder, String(leaseUntilMs), keep]);
+    },
+
+    async free(subject, holder) {
+      await ask('free', subject, [holder]);
+    },
+
+    async count(subject, atMs) {
+      return (await ask('held', subject, [String(atMs)])) as number;
     },
   };
 }

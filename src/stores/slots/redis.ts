@@ -3,8 +3,9 @@ import { randomId } from '../../kernel/ids.ts';
 import { keepNewest } from '../../kernel/keep-newest.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { unavailable } from '../../redis/faults.ts';
-import { tagged, tagOfSubject } from '../../redis/tags.ts';
+import { tagOfSubject } from '../../redis/tags.ts';
 import type { Slots } from './contract.ts';
+import { leasesBy } from './redis-leases.ts';
 
 /** A live session that must be counted. */
 export interface Holder {
@@ -36,17 +37,18 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Pr
   const keep = String(keepMs);
   /** The epoch in which each holder was admitted. */
   const epochs = new Map<string, string>();
-  const ask = (name: string, subject: string, args: readonly string[]): Promise<unknown> => {
-    const tag = tagOfSubject(subject);
-    return redis.run(tag, name, tagged(tag, `slots:${subject}`), args);
-  };
+  const ask = (name: string, subject: string, args: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSubject(subject), name, `slots:${subject}`, args);
 
   function admitted(holder: string, epoch: string): boolean {
     keepNewest(epochs.set(holder, epoch), MAX_UNCONFIRMED);
     return true;
   }
 
+  const leases = leasesBy(ask, keep);
   return {
+    ...leases,
+
     async take(subject, holder, limit, leaseUntilMs, atMs) {
       const token = randomId();
       const args = [String(limit), holder, String(leaseUntilMs), String(atMs), keep, token];
@@ -56,14 +58,10 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Pr
         if (answer !== LOST) return admitted(holder, answer as string);
         // Read after the token was set: a loss after that removes the token too, and the adoption fails.
         const holders = await rebuild(subject);
-        const leases = holders.flatMap((one) => [one.holder, String(one.leaseUntilMs)]);
-        await ask('adopt', subject, [token, keep, String(holders.length), ...leases]);
+        const ends = holders.flatMap((one) => [one.holder, String(one.leaseUntilMs)]);
+        await ask('adopt', subject, [token, keep, String(holders.length), ...ends]);
       }
       throw unavailable('the slots of a subject were lost again and again');
-    },
-
-    async renew(subject, holder, leaseUntilMs) {
-      await ask('renew', subject, [holder, String(leaseUntilMs), keep]);
     },
 
     async confirm(subject, holder, leaseUntilMs) {
@@ -72,13 +70,9 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Pr
       return epoch !== undefined && (await ask('confirm', subject, [holder, String(leaseUntilMs), keep, epoch])) === 1;
     },
 
-    async free(subject, holder) {
+    free(subject, holder) {
       epochs.delete(holder);
-      await ask('free', subject, [holder]);
-    },
-
-    async count(subject, atMs) {
-      return (await ask('held', subject, [String(atMs)])) as number;
+      return leases.free(subject, holder);
     },
   };
 }

@@ -1,8 +1,11 @@
-import type { AnySql, Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf } from '../../database/statements.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import type { SealedSecret, TenantSecret, TenantSecrets } from './contract.ts';
 
 /** Secrets of tenants in PostgreSQL. */
 export function createPostgresTenantSecrets(database: Database): TenantSecrets {
+  const { query, first, execute } = statementsOf(database);
   return {
     insert(secret) {
       const { tenantId, name, version, sealed, createdAtMs, createdBy } = secret;
@@ -21,42 +24,22 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
       });
     },
 
-    async find(tenantId, name) {
-      const found = await database.run(
-        (sql) => sql<SealedSecret[]>`
-          select ${columns(sql)}, sealed from tenant_secret where tenant_id = ${tenantId} and name = ${name}
-          order by version desc`,
-      );
-      return [...found];
-    },
+    find: (tenantId, name) => query<SealedSecret>`
+      select ${columns}, sealed from tenant_secret where tenant_id = ${tenantId} and name = ${name}
+      order by version desc`,
 
-    async list(tenants) {
-      const found = await database.run(
-        (sql) => sql<TenantSecret[]>`
-          select distinct on (tenant_id, name) ${columns(sql)} from tenant_secret
-          where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
-          order by tenant_id, name, version desc`,
-      );
-      return [...found];
-    },
+    list: (tenants) => query<TenantSecret>`
+      select distinct on (tenant_id, name) ${columns} from tenant_secret
+      where ${ofTenants(tenants)}
+      order by tenant_id, name, version desc`,
 
-    async any() {
-      const [found] = await database.run(
-        (sql) => sql<Pick<TenantSecret, 'tenantId' | 'name'>[]>`
-          select tenant_id as "tenantId", name from tenant_secret limit 1`,
-      );
-      return found;
-    },
+    any: () => first<Pick<TenantSecret, 'tenantId' | 'name'>>`
+      select tenant_id, name from tenant_secret limit 1`,
 
     async delete(tenantId, name) {
-      const { count } = await database.run(
-        (sql) => sql`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`,
-      );
-      return count > 0;
+      return (await execute`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`) > 0;
     },
   };
 }
 
-function columns(sql: AnySql) {
-  return sql`tenant_id as "tenantId", name, version, created_at_ms as "createdAtMs", created_by as "createdBy"`;
-}
+const columns = sql`tenant_id, name, version, created_at_ms, created_by`;

@@ -1,7 +1,8 @@
 import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
-import { toldKeys } from '../webhooks/key-facts.ts';
+import { told } from '../webhooks/told.ts';
 import { mergeWebhooks } from '../webhooks/merged.ts';
 import {
   KeyTaken,
@@ -12,7 +13,7 @@ import {
   type Tenants,
   type WidgetKey,
 } from './contract.ts';
-import { INSTALLATION } from './installation.ts';
+import { INSTALLATION } from './tenant-column.ts';
 
 const UNIQUE_VIOLATION = '23505';
 /** Fields that a tenant does not set are null. */
@@ -29,44 +30,40 @@ function toKey({ bots, ...key }: KeyRow): WidgetKey {
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
+  const { query, first, execute } = statementsOf(database);
+
   /** Reads what the key was before under a lock, so that of two simultaneous changes the second sees the first. */
   async function change(
     tenantId: string,
     keyId: string,
-    partsOf: (sql: AnySql) => { readonly set: postgres.Fragment; readonly told?: postgres.Fragment },
+    set: Fragment,
+    told?: Fragment,
   ): Promise<WidgetKey | undefined> {
-    const [key] = await database.run((sql) => {
-      const { set, told } = partsOf(sql);
-      return sql<KeyRow[]>`
-        with was as materialized (
-          select paused_at_ms, revoked_at_ms from widget_key where tenant_id = ${tenantId} and id = ${keyId} for update
-        ), saved as (
-          update widget_key as kept set ${set} from was where kept.tenant_id = ${tenantId} and kept.id = ${keyId}
-          returning kept.*, was.paused_at_ms as was_paused_at_ms, was.revoked_at_ms as was_revoked_at_ms
-        )${told === undefined ? sql`` : sql`, ${told}`}
-        select ${columns(sql)} from saved`;
-    });
+    const key = await first<KeyRow>`
+      with was as materialized (
+        select paused_at_ms, revoked_at_ms from widget_key where tenant_id = ${tenantId} and id = ${keyId} for update
+      ), saved as (
+        update widget_key as kept set ${set} from was where kept.tenant_id = ${tenantId} and kept.id = ${keyId}
+        returning kept.*, was.paused_at_ms as was_paused_at_ms, was.revoked_at_ms as was_revoked_at_ms
+      )${told === undefined ? sql`` : sql`, ${told}`}
+      select ${columns} from saved`;
     return key && toKey(key);
   }
 
   /** A page of all keys by tenant and id; changes made meanwhile are seen by the next read of all. */
   const keysAfter = async (last: WidgetKey | undefined): Promise<readonly WidgetKey[]> => {
-    const rows = await database.run(
-      (sql) => sql<KeyRow[]>`
-        select ${columns(sql)} from widget_key
-        where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`,
-    );
+    const rows = await query<KeyRow>`
+      select ${columns} from widget_key
+      where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`;
     return rows.map(toKey);
   };
 
   return {
     async all() {
       const [rows, first] = await Promise.all([
-        database.run(
-          (sql) => sql<TenantRow[]>`
-            select id, name, agents, admins, admins_may as "adminsMay", ceilings as totals, max_keys as "maxKeys"
-            from tenant order by id`,
-        ),
+        query<TenantRow>`
+          select id, name, agents, admins, admins_may, ceilings as totals, max_keys
+          from tenant order by id`,
         keysAfter(undefined),
       ]);
       const keys = new Map<string, WidgetKey[]>(rows.map(({ id }) => [id, []]));
@@ -101,59 +98,52 @@ export function createPostgresTenants(database: Database): Tenants {
       return naming(keys, () =>
         database.transaction(async (sql) => {
           await refuseTooMany(sql, keys);
-          const made = await insertKeys(sql, keys, said);
+          const made = await sql`${insertKeys(keys, said)}`;
           return made.length === keys.length;
         }),
       );
     },
 
     revoke: (tenantId, keyId, { atMs, ...by }) =>
-      change(tenantId, keyId, (sql) => ({
-        set: sql`revoked_at_ms = coalesce(kept.revoked_at_ms, ${atMs})`,
-        told: toldKeys(sql, 'key.revoked', { ...by, atMs: sql`revoked_at_ms` }, sql`was_revoked_at_ms is null`),
-      })),
+      change(
+        tenantId,
+        keyId,
+        sql`revoked_at_ms = coalesce(kept.revoked_at_ms, ${atMs})`,
+        toldKeys('key.revoked', { ...by, atMs: sql`revoked_at_ms` }, sql`was_revoked_at_ms is null`),
+      ),
 
     pause: (tenantId, keyId, { atMs, ...by }) =>
-      change(tenantId, keyId, (sql) => ({
-        set: sql`
+      change(
+        tenantId,
+        keyId,
+        sql`
           paused_at_ms = case when kept.revoked_at_ms is null then coalesce(kept.paused_at_ms, ${atMs}::bigint) else kept.paused_at_ms end`,
-        told: toldKeys(
-          sql,
+        toldKeys(
           'key.paused',
           { ...by, atMs: sql`paused_at_ms` },
           sql`was_paused_at_ms is null and paused_at_ms is not null`,
         ),
-      })),
+      ),
 
-    resume: (tenantId, keyId) => change(tenantId, keyId, (sql) => ({ set: sql`paused_at_ms = null` })),
+    resume: (tenantId, keyId) => change(tenantId, keyId, sql`paused_at_ms = null`),
 
-    async stops() {
-      const rows = await database.run(
-        (sql) => sql<Stop[]>`select ${stopOf(sql)} from emergency_stop order by tenant_id`,
-      );
-      return [...rows];
-    },
+    stops: () => query<Stop>`select ${stopOf} from emergency_stop order by tenant_id`,
 
     async addStop({ tenantId, atMs, actor, role, reason }) {
-      const [kept] = await database.run(
-        (sql) => sql<Stop[]>`
-          insert into emergency_stop as kept (tenant_id, stopped_at_ms, actor, role, reason)
-          values (${tenantId ?? INSTALLATION}, ${atMs}, ${actor}, ${role}, ${reason})
-          on conflict (tenant_id) do update set
-            stopped_at_ms = case when ${isRaised(sql)} then excluded.stopped_at_ms else kept.stopped_at_ms end,
-            actor = case when ${isRaised(sql)} then excluded.actor else kept.actor end,
-            role = case when ${isRaised(sql)} then excluded.role else kept.role end,
-            reason = case when ${isRaised(sql)} then excluded.reason else kept.reason end
-          returning ${stopOf(sql)}`,
-      );
+      const kept = await first<Stop>`
+        insert into emergency_stop as kept (tenant_id, stopped_at_ms, actor, role, reason)
+        values (${tenantId ?? INSTALLATION}, ${atMs}, ${actor}, ${role}, ${reason})
+        on conflict (tenant_id) do update set
+          stopped_at_ms = case when ${isRaised} then excluded.stopped_at_ms else kept.stopped_at_ms end,
+          actor = case when ${isRaised} then excluded.actor else kept.actor end,
+          role = case when ${isRaised} then excluded.role else kept.role end,
+          reason = case when ${isRaised} then excluded.reason else kept.reason end
+        returning ${stopOf}`;
       return kept as Stop;
     },
 
     async liftStop(tenantId) {
-      const { count } = await database.run(
-        (sql) => sql`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`,
-      );
-      return count > 0;
+      return (await execute`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`) > 0;
     },
   };
 }
@@ -173,20 +163,26 @@ async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<vo
           excluded.max_keys)`;
 }
 
+const keyColumns = sql`
+  key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms`;
+
+const keyFields = sql`
+  key, given.id, "tenantId", origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"`;
+
+const keyTypes = sql`
+  key text, id text, "tenantId" text, origin text, label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text,
+  limits jsonb, totals jsonb, bots jsonb, "revokedAtMs" bigint`;
+
 /** Writes only what differs: a start with an unchanged file writes no row. */
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
   const [taken] = await sql<{ key: string }[]>`
     with given as materialized (
-      select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb,
-        bots jsonb, "revokedAtMs" bigint)
+      select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (${keyTypes})
     ), was as materialized (
       select kept.key from widget_key as kept join given on given.key = kept.key
       where kept.revoked_at_ms is null and given."revokedAtMs" is not null
     ), merged as (
-      insert into widget_key as kept
-        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
-      select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs" from given
+      insert into widget_key as kept (${keyColumns}) select ${keyFields} from given
       on conflict (key) do update set
         origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
         call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, bots = excluded.bots,
@@ -198,7 +194,7 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
       returning key, id, tenant_id, origin, label, revoked_at_ms
     ), saved as (
       select merged.* from merged join was on was.key = merged.key
-    ), ${toldKeys(sql, 'key.revoked', { by: 'file', reason: null, atMs: sql`revoked_at_ms` }, sql`true`)}
+    ), ${toldKeys('key.revoked', { by: 'file', reason: null, atMs: sql`revoked_at_ms` }, sql`true`)}
     select given.key from given join widget_key as kept on kept.key = given.key
     where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
   if (taken !== undefined)
@@ -206,19 +202,13 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
 }
 
 /** Whether a stop replaces one that an admin of the tenant could lift. */
-function isRaised(sql: AnySql) {
-  return sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_admin'`;
-}
+const isRaised = sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_admin'`;
 
-function stopOf(sql: AnySql) {
-  return sql`nullif(tenant_id, ${INSTALLATION}) as "tenantId", stopped_at_ms as "atMs", actor, role, reason`;
-}
+const stopOf = sql`nullif(tenant_id, ${INSTALLATION}) as "tenantId", stopped_at_ms as "atMs", actor, role, reason`;
 
-function columns(sql: AnySql) {
-  return sql`
-    id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", call_mode as call,
-    data_channel as "dataChannel", limits, totals, bots, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
-}
+const columns = sql`
+  id, tenant_id, key, origin, label, agents, allow_overrides, call_mode as call,
+  data_channel, limits, totals, bots, paused_at_ms, revoked_at_ms`;
 
 /**
  * Issues of keys for one tenant take turns, so that two at once cannot together exceed the limit. The table is locked before the tenant, as a merge
@@ -228,7 +218,7 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
   const tenantId = keys[0]?.tenantId ?? '';
   await sql`lock table widget_key in row exclusive mode`;
   const [tenant] = await sql<{ readonly maxKeys: number | null }[]>`
-    select max_keys as "maxKeys" from tenant where id = ${tenantId} for update`;
+    select max_keys from tenant where id = ${tenantId} for update`;
   if (tenant === undefined || tenant.maxKeys === null) return;
   const [{ count } = { count: 0 }] = await sql<{ readonly count: number }[]>`
     select count(*)::integer as count from widget_key where tenant_id = ${tenantId} and revoked_at_ms is null`;
@@ -236,19 +226,33 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
     throw new TooManyKeys(`the tenant ${tenantId} has ${count} keys, and may have ${tenant.maxKeys}`);
 }
 
-function insertKeys(sql: AnySql, keys: readonly WidgetKey[], { atMs, ...by }: KeyChange) {
+function insertKeys(keys: readonly WidgetKey[], { atMs, ...by }: KeyChange): Fragment {
   return sql`
     with saved as (
-      insert into widget_key
-        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
-      select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"
-      from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, bots jsonb,
-        "revokedAtMs" bigint)
+      insert into widget_key (${keyColumns})
+      select ${keyFields} from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (${keyTypes})
       join tenant on tenant.id = given."tenantId"
       returning id, tenant_id, origin, label
-    ), ${toldKeys(sql, 'key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
+    ), ${toldKeys('key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
     select id from saved`;
+}
+
+/**
+ * Part of a statement that changes widget keys: `saved` has the columns of the changed keys. The key itself is not told.
+ * @param isNews whether the fact is true of a row of `saved` and was not before
+ */
+function toldKeys(
+  type: 'key.issued' | 'key.revoked' | 'key.paused',
+  { atMs, by, reason }: Omit<KeyChange, 'atMs'> & { readonly atMs: Fragment },
+  isNews: Fragment,
+): Fragment {
+  return told({
+    facts: sql`
+      select ${type}::text as type, tenant_id, ${atMs} as at_ms, null::text as ref, id, origin, label from saved where ${isNews}`,
+    data: sql`
+      json_build_object('tenantId', fact.tenant_id, 'keyId', fact.id, 'origin', fact.origin, 'label', fact.label, 'by', ${by}::text,
+        'reason', ${reason}::text)`,
+  });
 }
 
 function refuseDuplicates(keys: readonly WidgetKey[]): void {

@@ -1,12 +1,12 @@
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
+import type { Promised } from '../../kernel/eventually.ts';
 
 /** `taken`: the voice call already has this tool call, or its fence differs from the record's. */
 export type InsertedToolCall = 'inserted' | 'taken' | 'too_many';
 
 /** Calls of server tools. Only the owner of their voice call may change them, by its fence. @throws Unavailable when the database is away */
-export interface ToolCalls extends RecordStore<ToolCallRecord> {
-  load(id: string): Promise<ToolCallRecord | undefined>;
+export interface ToolCalls extends Promised<RecordStore<ToolCallRecord>> {
   /** @returns false, with nothing changed, if the stored version differs, or if the record's fence is not that of its voice call */
   save(record: ToolCallRecord, expectedVersion: number): Promise<boolean>;
   /**

@@ -18,8 +18,8 @@ export interface UsageAsked extends UsageRange {
   readonly span: 'hour' | 'day';
   /** Whose usage counts; undefined: everybody's. */
   readonly tenants: readonly string[] | undefined;
-  /** From the previous page. */
-  readonly cursor: string | undefined;
+  /** Where the previous page ended. */
+  readonly after?: UsagePosition | undefined;
   readonly limit: number;
 }
 
@@ -31,6 +31,9 @@ export interface UsageRow extends UsageTotals {
   readonly keyId: string | null;
 }
 
+/** Where a page of a report ends. */
+export type UsagePosition = Pick<UsageRow, 'microDollars' | 'tokens' | 'id'>;
+
 export interface UsagePoint extends UsageTotals {
   /** YYYY-MM-DD, or the milliseconds at which an hour begins. */
   readonly at: string | number;
@@ -39,8 +42,8 @@ export interface UsagePoint extends UsageTotals {
 export interface UsageReport {
   /** Highest usage first. */
   readonly rows: readonly UsageRow[];
-  /** Undefined on the last page. */
-  readonly nextCursor: string | undefined;
+  /** The next page begins after it; undefined on the last page. */
+  readonly next: UsagePosition | undefined;
   /** All usage over time, earliest first; days or hours without usage are left out. */
   readonly series: readonly UsagePoint[];
   readonly total: UsageTotals;
@@ -81,8 +84,8 @@ export interface CountedUsage extends UsageTotals, EntryPosition {
 
 /** Reports on usage. @throws Unavailable when the database is away */
 export interface UsageReports {
-  /** @returns what is wrong instead: more than MAX_SCANNED rows to read, or a cursor that no earlier page returned */
-  read(asked: UsageAsked): Promise<UsageReport | 'too_broad' | 'bad_cursor'>;
+  /** @returns `too_broad` instead if there are more than MAX_SCANNED rows to read */
+  read(asked: UsageAsked): Promise<UsageReport | 'too_broad'>;
   /**
    * What was used from an instant on, by id as in a report's rows; what is nobody's is under the empty id. Undefined if that means more than
    * MAX_SCANNED rows. Subjects and sessions are read from entries, everything else from whole hours: for these `sinceMs` must be the beginning of an

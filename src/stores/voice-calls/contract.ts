@@ -1,14 +1,10 @@
 import type { CallRecord, CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Position } from '../voice-history/contract.ts';
+import type { Promised } from '../../kernel/eventually.ts';
+import type { Page, Position } from '../voice-history/contract.ts';
 
 /** A call whose owner is not a live node. */
-export interface Orphan {
-  readonly id: string;
-  readonly sessionId: string;
-  readonly provider: string;
-  readonly fingerprint: string | null;
-  readonly ownerNode: string;
+export interface Orphan extends Pick<CallRecord, 'id' | 'sessionId' | 'provider' | 'fingerprint' | 'ownerNode'> {
   /** The fence that was read: the first node to take the call over changes it. */
   readonly fence: number;
   /** When its owner's lease ends or ended; null if the owner left, or is no longer known. */
@@ -45,18 +41,10 @@ export interface ListedCall {
   readonly agentId: string | null;
 }
 
-export interface CallPage {
-  readonly rows: readonly ListedCall[];
-  /** The next page begins after it; undefined on the last page. */
-  readonly next: Position | undefined;
-  /** Whether the page is short because enough rows were scanned, up to `next`. */
-  readonly isPartial: boolean;
-}
+export type CallPage = Page<ListedCall>;
 
 /** Calls at providers, which must be found again when the node that holds one dies. @throws Unavailable when the database is away. */
-export interface VoiceCalls extends RecordStore<CallRecord> {
-  load(id: string): Promise<CallRecord | undefined>;
-  save(record: CallRecord, expectedVersion: number): Promise<boolean>;
+export interface VoiceCalls extends Promised<RecordStore<CallRecord>> {
   /**
    * Inserts a call of a session, as a whole or not at all.
    * @param most how many calls the session may have had, including this one

@@ -1,24 +1,26 @@
-import type { AnySql } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import type { Position } from '../voice-history/contract.ts';
-import { forEachTenant, pageOfScans, type Scanned } from '../scanned-page.ts';
-import { columns } from './columns.ts';
+import { hitsIn, scanTenants, type Scanned } from '../scanned-page.ts';
 import type { CallFilter, CallPage, ListedCall } from './contract.ts';
 
-type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'>;
+type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'> & Scanned;
 
 /** A page of calls, newest first, as described at `VoiceCalls.list`. */
 export async function listCalls(
-  sql: AnySql,
+  database: Database,
   filter: CallFilter,
   after: Position | undefined,
   limit: number,
   maxScanned: number,
 ): Promise<CallPage> {
-  const filters = forEachTenant(filter);
-  if (filters.length === 0) return { rows: [], next: undefined, isPartial: false };
-  const each = Math.max(1, Math.floor(maxScanned / filters.length));
-  const found = await scanCalls(sql, filters, after, limit + 1, each);
-  const { hits, last, isPartial } = pageOfScans(found, limit, each);
+  const { hits, last, isPartial } = await scanTenants<Listed, CallFilter>(
+    database,
+    filter,
+    (filters, most, each) => scanCalls(filters, after, most, each),
+    limit,
+    maxScanned,
+  );
   return {
     rows: hits.map(({ agentId, ...record }) => ({ record, agentId })),
     next: last && { atMs: last.createdAtMs, id: last.id },
@@ -26,31 +28,27 @@ export async function listCalls(
   };
 }
 
-/** The hits of all scans; of each scan that reached its limit also the last row, hit or not. */
 export function scanCalls(
-  sql: AnySql,
   filters: readonly CallFilter[],
   after: Position | undefined,
   limit: number,
   maxScanned: number,
-) {
+): Fragment {
   const scan = (filter: CallFilter) => sql`(
-    select ${columns(sql)}, row_number() over (order by created_at_ms desc, id desc) as place, ${hits(sql, filter)} as "isHit"
+    select ${columns}, row_number() over (order by created_at_ms desc, id desc) as place, ${hits(filter)} as "isHit"
     from voice_call
     where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
-      and ${scannedBy(sql, filter)}
+      and ${scannedBy(filter)}
     order by created_at_ms desc, id desc limit ${maxScanned})`;
-  return sql<(Listed & Scanned)[]>`
-    select page.*, agent_id as "agentId" from (
-      select * from (${filters.map(scan).reduce((some, next) => sql`${some} union all ${next}`)}) as scanned
-      where "isHit" or place = ${maxScanned}
-      order by "createdAtMs" desc, id desc limit ${limit}
-    ) as page left join voice_session on voice_session.id = page."sessionId"
-    order by page."createdAtMs" desc, page.id desc`;
+  return sql`
+    select page.*, agent_id from (
+      ${hitsIn(filters.map(scan), sql`created_at_ms desc, id desc`, limit, maxScanned)}
+    ) as page left join voice_session on voice_session.id = page.session_id
+    order by page.created_at_ms desc, page.id desc`;
 }
 
 /** The part of a filter that one index covers in the order of the list. */
-function scannedBy(sql: AnySql, { states, hangups, tenantId, keyId }: CallFilter) {
+function scannedBy({ states, hangups, tenantId, keyId }: CallFilter): Fragment {
   if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
   if (tenantId !== undefined) return sql`tenant_id = ${tenantId}`;
   if (hangups?.length === 1 && hangups[0] === 'unconfirmed') return sql`hangup = 'unconfirmed'`;
@@ -58,11 +56,11 @@ function scannedBy(sql: AnySql, { states, hangups, tenantId, keyId }: CallFilter
 }
 
 /** The whole filter. The agent is that of the call's session. */
-function hits(sql: AnySql, { states, hangups, tenantId, keyId, agentId }: CallFilter) {
+function hits({ states, hangups, tenantId, keyId, agentId }: CallFilter): Fragment {
   const always = sql`true`;
   return sql`(
-    ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
-    and ${hangups === undefined ? always : sql`hangup = any(${[...hangups]}::text[])`}
+    ${states === undefined ? always : sql`state = any(${states}::text[])`}
+    and ${hangups === undefined ? always : sql`hangup = any(${hangups}::text[])`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${
@@ -71,3 +69,9 @@ function hits(sql: AnySql, { states, hangups, tenantId, keyId, agentId }: CallFi
         : sql`coalesce((select one.agent_id from voice_session as one where one.id = session_id) = ${agentId}, false)`
     })`;
 }
+
+/** The columns of a call's record, named like its fields. */
+export const columns = sql`
+  id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id, created_at_ms, opened_at_ms,
+  closing_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door, next_try_at_ms, unheard_since_ms,
+  give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, version`;

@@ -46,13 +46,16 @@ export interface OpenedSession extends HistoryRow {
   readonly ticket?: CallTicket | undefined;
 }
 
-export interface HistoryPage {
-  readonly rows: readonly HistoryRow[];
+/** A page of a list. */
+export interface Page<Row, Place = Position> {
+  readonly rows: readonly Row[];
   /** The next page begins after it; undefined on the last page. */
-  readonly next: Position | undefined;
+  readonly next: Place | undefined;
   /** Whether the page is short because enough rows were scanned, up to `next`. */
   readonly isPartial: boolean;
 }
+
+export type HistoryPage = Page<HistoryRow>;
 
 export interface HistoryCounts {
   readonly byState: Readonly<Record<VoiceState, number>>;

@@ -1,6 +1,8 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
-import type { Sql } from '../../database/database.ts';
-import type { HistoryCounts, KeyCount, EndingFilter } from './contract.ts';
+import type { Database } from '../../database/database.ts';
+import { statementsOf } from '../../database/statements.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
+import type { HistoryCounts, EndingFilter } from './contract.ts';
 
 interface Group {
   readonly state: VoiceState;
@@ -12,16 +14,15 @@ interface Group {
 
 /** See `VoiceHistory.counts`. One statement, so that a session that ends meanwhile is counted once. */
 export async function countSessions(
-  sql: Sql,
+  database: Database,
   endedSinceMs: number,
   tenants: readonly string[] | undefined,
 ): Promise<HistoryCounts> {
-  const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
-  const groups = await sql<Group[]>`
-    select state, caller, tenant_id as "tenantId", sum(sessions)::bigint as sessions
-    from session_tally where ${isMeant} group by state, caller, tenant_id having sum(sessions) <> 0
+  const groups = await statementsOf(database).query<Group>`
+    select state, caller, tenant_id, sum(sessions)::bigint as sessions
+    from session_tally where ${ofTenants(tenants)} group by state, caller, tenant_id having sum(sessions) <> 0
     union all
-    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs} and ${isMeant}`;
+    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs} and ${ofTenants(tenants)}`;
 
   const byState: Record<VoiceState, number> = { engaged: 0, idle: 0, stale: 0, ended: 0 };
   const byCaller: Record<VoiceRecord['caller'], number> = { widget: 0, console: 0 };
@@ -34,16 +35,6 @@ export async function countSessions(
   return { byState, byCaller, byTenant: Object.fromEntries(byTenant) };
 }
 
-/** See `VoiceHistory.countOpenByKey`. */
-export async function countOpenByKey(sql: Sql, tenants: readonly string[] | undefined): Promise<KeyCount[]> {
-  const rows = await sql<KeyCount[]>`
-    select tenant_id as "tenantId", key_id as "keyId", count(*) as sessions from voice_session
-    where ended_at_ms is null and key_id is not null
-      and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
-    group by tenant_id, key_id order by tenant_id, key_id`;
-  return [...rows];
-}
-
 /** At most this many are counted: the embedded engine does one thing at a time. */
 const MAX_ENDING = 10_000;
 
@@ -51,29 +42,27 @@ const MAX_ENDING = 10_000;
  * See `VoiceHistory.countEnding`. Engaged and stale ones are among the sessions that began longest ago, which an index finds: a session that has been
  * stale since a time began before it.
  */
-export async function countEnding(
-  sql: Sql,
+export function countEnding(
+  database: Database,
   { engagedSinceMs, staleSinceMs, wordsDueByMs, tenants }: EndingFilter,
 ): Promise<number> {
-  const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`;
-  const [row] = await sql<{ ending: number }[]>`
-    select count(*) as ending from (
+  return statementsOf(database).value<number>`
+    select count(*) from (
       select from (
         select from voice_session
-        where ended_at_ms is null and started_at_ms <= ${engagedSinceMs} and state = 'engaged' ${shown}
+        where ended_at_ms is null and started_at_ms <= ${engagedSinceMs} and state = 'engaged' and ${ofTenants(tenants)}
         limit ${MAX_ENDING}) as engaged
       union all
       select from (
         select from voice_session
         where ended_at_ms is null and started_at_ms <= ${staleSinceMs} and state = 'stale'
-          and last_activity_at_ms <= ${staleSinceMs} ${shown}
+          and last_activity_at_ms <= ${staleSinceMs} and ${ofTenants(tenants)}
         limit ${MAX_ENDING}) as stale
       union all
       select from (
         select from voice_session
         where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms <= ${wordsDueByMs}
-          and started_at_ms > ${engagedSinceMs} and state = 'engaged' ${shown}
+          and started_at_ms > ${engagedSinceMs} and state = 'engaged' and ${ofTenants(tenants)}
         limit ${MAX_ENDING}) as unheard
     ) as ending`;
-  return row?.ending ?? 0;
 }

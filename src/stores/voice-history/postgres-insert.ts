@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { AnySql, Sql } from '../../database/database.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import type { OpenedSession } from './contract.ts';
 import { toldStarted } from '../webhooks/session-facts.ts';
 import { tallied } from './postgres-tally.ts';
@@ -11,7 +11,7 @@ interface InsertedRow extends VoiceRecord, Pick<OpenedSession, 'state'> {
 }
 
 /** See `VoiceHistory.insert`. One statement, so that no session is ever stored in part; a part that none of them has costs nothing. */
-export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
+export function insertOpened(opened: readonly OpenedSession[]): Fragment {
   const given = opened.map(givenOf);
   const hasSetups = opened.some(({ setup }) => setup !== undefined);
   const hasTickets = opened.some(({ ticket }) => ticket !== undefined);
@@ -29,8 +29,8 @@ export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
       from given order by id
       on conflict (id) do nothing
       returning id, tenant_id, caller, state, ended_at_ms
-    )${hasSetups ? setUp(sql) : sql``}${hasTickets ? ticketed(sql) : sql``},
-    ${tallied(sql, sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${toldStarted(sql)}
+    )${hasSetups ? setUp : sql``}${hasTickets ? ticketed : sql``},
+    ${tallied(sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${toldStarted}
     select 1`;
 }
 
@@ -43,25 +43,21 @@ function givenOf({ record, state, setup, ticket }: OpenedSession): InsertedRow {
   return { ...record, state, setup: { ...rest, instructions: instructions?.toWellFormed() ?? null }, ticket };
 }
 
-function setUp(sql: AnySql) {
-  return sql`, set_up as (
-      insert into session_setup (session_id, call_mode, model, voice, instructions, tools, behaviour, data_channel, locked, price,
-        metadata, sealed_context, agent_version, trace, created_at_ms)
-      select id, "callMode", model, voice, instructions, tools, behaviour, "dataChannel", "forbidsOverrides", price, metadata,
-        "sealedContext", "agentVersion", trace, "createdAtMs"
-      from given, json_to_record(setup) as its ("callMode" text, model text, voice text, instructions text, tools jsonb,
-        behaviour jsonb, "dataChannel" text, "forbidsOverrides" boolean, price jsonb, metadata jsonb, "sealedContext" text,
-        "agentVersion" text, trace jsonb, "createdAtMs" bigint)
-      where setup is not null
-      on conflict (session_id) do nothing
-    )`;
-}
+const setUp = sql`, set_up as (
+    insert into session_setup (session_id, call_mode, model, voice, instructions, tools, behaviour, data_channel, locked, price,
+      metadata, sealed_context, agent_version, trace, created_at_ms)
+    select id, "callMode", model, voice, instructions, tools, behaviour, "dataChannel", "forbidsOverrides", price, metadata,
+      "sealedContext", "agentVersion", trace, "createdAtMs"
+    from given, json_to_record(setup) as its ("callMode" text, model text, voice text, instructions text, tools jsonb,
+      behaviour jsonb, "dataChannel" text, "forbidsOverrides" boolean, price jsonb, metadata jsonb, "sealedContext" text,
+      "agentVersion" text, trace jsonb, "createdAtMs" bigint)
+    where setup is not null
+    on conflict (session_id) do nothing
+  )`;
 
-function ticketed(sql: AnySql) {
-  return sql`, ticketed as (
-      insert into call_ticket (hash, session_id, until_ms)
-      select hash, id, "untilMs" from given, json_to_record(ticket) as its (hash text, "untilMs" bigint)
-      where ticket is not null
-      on conflict (hash) do nothing
-    )`;
-}
+const ticketed = sql`, ticketed as (
+    insert into call_ticket (hash, session_id, until_ms)
+    select hash, id, "untilMs" from given, json_to_record(ticket) as its (hash text, "untilMs" bigint)
+    where ticket is not null
+    on conflict (hash) do nothing
+  )`;

@@ -1,78 +1,75 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
-import type { AnySql, Sql } from '../../database/database.ts';
-import { forEachTenant, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
+import type { Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
+import { hitsIn, MAX_SCANNED, runScan, scanTenants, type Scanned } from '../scanned-page.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 
-interface Listed extends VoiceRecord {
+export interface Listed extends VoiceRecord {
   readonly state: VoiceState;
 }
 
 /** See `VoiceHistory.list`. */
 export async function listSessions(
-  sql: AnySql,
+  database: Database,
   asked: HistoryFilter,
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
   maxScanned: number,
 ): Promise<HistoryPage> {
-  const filters = forEachTenant(asked);
-  if (filters.length === 0) return { rows: [], next: undefined, isPartial: false };
-  const each = Math.max(1, Math.floor(maxScanned / filters.length));
-  const found = await scanEach(sql, filters, sort, after, limit + 1, each);
-  const { hits, last, isPartial } = pageOfScans(found, limit, each);
+  const { hits, last, isPartial } = await scanTenants<Listed & Scanned, HistoryFilter>(
+    database,
+    asked,
+    (filters, most, each) => scanEach(filters, sort, after, most, each),
+    limit,
+    maxScanned,
+  );
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
   return { rows: hits.map(toRow), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
-/** The hits of all scans; of each scan that reached its limit also the last row, hit or not. */
 export function scanEach(
-  sql: AnySql,
   filters: readonly HistoryFilter[],
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
   maxScanned: number,
-) {
+): Fragment {
   const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
-  const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
-  const always = sql`true`;
   const scan = (filter: HistoryFilter) => sql`(
-    select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
-      ${hits(sql, filter)} as "isHit"
-    from ${filter.idPrefix === undefined ? sql`voice_session` : named(sql, filter.idPrefix, filter.tenantId, maxScanned)}
-    where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
-      and ${filter.fromMs === undefined ? always : sql`started_at_ms >= ${filter.fromMs}`}
-      and ${filter.toMs === undefined ? always : sql`started_at_ms < ${filter.toMs}`}
-      and ${sort === '-endedAt' ? endedBy(sql, filter) : scannedBy(sql, filter)}
+    select ${record}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
+      ${hits(filter)} as "isHit"
+    from ${filter.idPrefix === undefined ? sql`voice_session` : named(filter.idPrefix, filter.tenantId, maxScanned)}
+    where ${after === undefined ? sql`true` : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
+      and ${startedWithin(filter)} and ${sort === '-endedAt' ? endedBy(filter) : scannedBy(filter)}
     order by ${key} ${way}, id ${way} limit ${maxScanned})`;
-  return sql<(Listed & Scanned)[]>`
-    select * from (${filters.map(scan).reduce((some, next) => sql`${some} union all ${next}`)}) as scanned
-    where "isHit" or place = ${maxScanned}
-    order by ${sorted} ${way}, id ${way} limit ${limit}`;
+  return hitsIn(filters.map(scan), sql`${key} ${way}, id ${way}`, limit, maxScanned);
+}
+
+function startedWithin({ fromMs, toMs }: HistoryFilter): Fragment {
+  return sql`${fromMs === undefined ? sql`true` : sql`started_at_ms >= ${fromMs}`}
+    and ${toMs === undefined ? sql`true` : sql`started_at_ms < ${toMs}`}`;
 }
 
 /**
  * Ids sort by their bytes, and none has a tilde. The limit makes PostgreSQL read this range of the primary key by itself: otherwise it might use the
  * index by start and scan all sessions to find one. It also bounds the sessions that visitors without an address share, which may be any number.
  */
-function named(sql: AnySql, idPrefix: string, tenantId: string | undefined, maxScanned: number) {
+function named(idPrefix: string, tenantId: string | undefined, maxScanned: number): Fragment {
   return sql`(
     select * from voice_session
     where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${tenantId === undefined ? sql`true` : sql`tenant_id = ${tenantId}`}
     limit ${maxScanned}) as named`;
 }
 
-function endedBy(sql: AnySql, { tenantId }: HistoryFilter) {
+function endedBy({ tenantId }: HistoryFilter): Fragment {
   return sql`ended_at_ms is not null ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}`;
 }
 
 /** The part of a filter that one index covers in the order of the list: the scan reads what this index holds, and no more. */
-function scannedBy(
-  sql: AnySql,
-  { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter,
-) {
+function scannedBy({ states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter): Fragment {
   const [state, otherState] = states;
   const [reason, otherReason] = reasons;
   // Without `tenants`, because the subject may have sessions with other tenants as well.
@@ -88,13 +85,13 @@ function scannedBy(
 }
 
 /** The whole filter, except for times and what the ids begin with. */
-function hits(sql: AnySql, { states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter) {
+function hits({ states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter): Fragment {
   const always = sql`true`;
   return sql`(
-    ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
-    and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${[...reasons]}::text[]), false)`}
+    ${states === undefined ? always : sql`state = any(${states}::text[])`}
+    and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${reasons}::text[]), false)`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
-    and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
+    and ${ofTenants(tenants)}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
     and ${caller === undefined ? always : sql`caller = ${caller}`}
@@ -103,39 +100,45 @@ function hits(sql: AnySql, { states, reasons, tenantId, tenants, keyId, agentId,
 
 /** See `VoiceHistory.silentSince`. No index covers the last activity, because heartbeats change it. */
 export async function silentSessions(
-  sql: AnySql,
+  database: Database,
   filter: HistoryFilter,
   beforeMs: number,
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const found = await sql<Hit[]>`
-    select * from (
-      select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['stale'] })} as "isHit" from voice_session
-      where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MAX_SCANNED}
-    ) as scanned
-    where "isHit" and "lastActivityAtMs" < ${beforeMs}
-      and ${after === undefined ? sql`true` : sql`("lastActivityAtMs", id) > (${after.atMs}, ${after.id})`}
-    order by "lastActivityAtMs", id limit ${limit + 1}`;
+  const found = await runScan<Hit>(
+    database,
+    sql`
+      select * from (
+        select ${record}, state, ${hits({ ...filter, states: ['stale'] })} as "isHit" from voice_session
+        where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MAX_SCANNED}
+      ) as scanned
+      where "isHit" and last_activity_at_ms < ${beforeMs}
+        and ${after === undefined ? sql`true` : sql`(last_activity_at_ms, id) > (${after.atMs}, ${after.id})`}
+      order by last_activity_at_ms, id limit ${limit + 1}`,
+  );
   return pageOf(found, limit, ({ lastActivityAtMs }) => lastActivityAtMs);
 }
 
 /** See `VoiceHistory.wordsDueBefore`. */
 export async function wordsDueSessions(
-  sql: AnySql,
+  database: Database,
   filter: HistoryFilter,
   beforeMs: number,
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const found = await sql<Hit[]>`
-    select * from (
-      select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['engaged'] })} as "isHit" from voice_session
-      where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms < ${beforeMs}
-        and ${after === undefined ? sql`true` : sql`(words_due_at_ms, id) > (${after.atMs}, ${after.id})`}
-      order by words_due_at_ms, id limit ${MAX_SCANNED}
-    ) as scanned
-    where "isHit" order by "wordsDueAtMs", id limit ${limit + 1}`;
+  const found = await runScan<Hit>(
+    database,
+    sql`
+      select * from (
+        select ${record}, state, ${hits({ ...filter, states: ['engaged'] })} as "isHit" from voice_session
+        where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms < ${beforeMs}
+          and ${after === undefined ? sql`true` : sql`(words_due_at_ms, id) > (${after.atMs}, ${after.id})`}
+        order by words_due_at_ms, id limit ${MAX_SCANNED}
+      ) as scanned
+      where "isHit" order by words_due_at_ms, id limit ${limit + 1}`,
+  );
   return pageOf(found, limit, ({ wordsDueAtMs }) => wordsDueAtMs);
 }
 
@@ -150,34 +153,31 @@ function pageOf(found: readonly Hit[], limit: number, atMsOf: (row: Hit) => numb
 }
 
 /** See `VoiceHistory.newestOf`. */
-export async function newestOf(sql: AnySql, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
-  const rows = await sql<Listed[]>`
-    select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
-      cross join lateral (
-        select ${record(sql)}, state from voice_session
-        where voice_session.subject = wanted.subject order by started_at_ms desc, voice_session.id desc limit ${limit}
-      ) as found
-    order by "startedAtMs" desc, id desc limit ${limit}`;
-  return rows.map(toRow);
-}
-
-/** See `VoiceHistory.ofUpstream`. */
-export async function ofUpstream(sql: Sql, upstreamId: string, limit: number): Promise<HistoryRow[]> {
-  const rows = await sql<Listed[]>`
-    select ${record(sql)}, state from voice_session where upstream_id = ${upstreamId}
-    order by started_at_ms desc, id desc limit ${limit}`;
+export async function newestOf(database: Database, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
+  const rows = await runScan<Listed>(
+    database,
+    sql`
+      select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
+        cross join lateral (
+          select ${record}, state from voice_session
+          where voice_session.subject = wanted.subject order by started_at_ms desc, voice_session.id desc limit ${limit}
+        ) as found
+      order by started_at_ms desc, id desc limit ${limit}`,
+  );
   return rows.map(toRow);
 }
 
 /** See `VoiceHistory.countOpen`. It reads all sessions that are open. */
-export async function countOpen(sql: Sql, filter: HistoryFilter): Promise<OpenCounts> {
+export async function countOpen(database: Database, filter: HistoryFilter): Promise<OpenCounts> {
   const byState = { engaged: 0, idle: 0, stale: 0 };
   const byTenant = new Map<string, number>();
-  const groups = await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
-    select state, tenant_id as "tenantId", count(*) as sessions from voice_session
-    where ended_at_ms is null and ${hits(sql, filter)}
-      and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
-      and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
+  const groups = await statementsOf(database).query<{
+    state: keyof typeof byState;
+    tenantId: string;
+    sessions: number;
+  }>`
+    select state, tenant_id, count(*) as sessions from voice_session
+    where ended_at_ms is null and ${hits(filter)} and ${startedWithin(filter)}
       and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
     group by state, tenant_id order by tenant_id`;
   for (const { state, tenantId, sessions } of groups) {
@@ -188,15 +188,11 @@ export async function countOpen(sql: Sql, filter: HistoryFilter): Promise<OpenCo
   return { matched, byState, byTenant: Object.fromEntries(byTenant) };
 }
 
-function toRow({ state, ...record }: Listed): HistoryRow {
+export function toRow({ state, ...record }: Listed): HistoryRow {
   return { record, state };
 }
 
 /** The columns of a record, named like its fields. */
-export function record(sql: AnySql) {
-  return sql`
-    id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
-    provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
-    last_activity_at_ms as "lastActivityAtMs", heard_until_ms as "heardUntilMs", words_due_at_ms as "wordsDueAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
-    end_reason as "endReason", version`;
-}
+export const record = sql`
+  id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard as "isHeard", started_at_ms,
+  last_seen_at_ms, last_activity_at_ms, heard_until_ms, words_due_at_ms, settled_at_ms, ended_at_ms, end_reason, version`;

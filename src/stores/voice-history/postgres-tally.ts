@@ -1,22 +1,21 @@
-import type { AnySql, TransactionSql } from '../../database/database.ts';
+import type { TransactionSql } from '../../database/database.ts';
 import { LOCKS } from '../../database/locks.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
 import { thisNode } from '../../node/identity.ts';
 
 /** The shard of no node: what was counted before there were shards, and what is gathered from shards that nobody writes any more. */
 const COMMON_SHARD = 0;
-
-type Fragment = ReturnType<TransactionSql>;
 
 /**
  * Part of a statement that writes sessions: updates the counts of live ones. The deltas of a statement are summed first, so that a sum of zero writes
  * nothing; counts are locked in a fixed order, after all sessions, to avoid deadlocks.
  * @param deltas rows (tenant_id, caller, state, added)
  */
-export function tallied(sql: AnySql, deltas: Fragment): Fragment {
+export function tallied(deltas: Fragment, shard = thisNode.shard): Fragment {
   return sql`
     tallied as (
       insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
-      select ${thisNode.shard}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
+      select ${shard}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
       group by tenant_id, caller, state having sum(added) <> 0
       order by tenant_id collate "C", caller collate "C", state collate "C"
       on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions
@@ -44,17 +43,13 @@ export async function recount(sql: TransactionSql): Promise<number | undefined> 
         select tenant_id, caller, state, -sessions from session_tally
       ) as each
       group by tenant_id, caller, state having sum(sessions) <> 0
-    ), mended as (
-      insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
-      select ${COMMON_SHARD}::smallint, tenant_id, caller, state, sum(added) from (
-        select tenant_id, caller, state, sessions as added from gathered
-        union all
-        select tenant_id, caller, state, added from wrong
-      ) as delta
-      group by tenant_id, caller, state having sum(added) <> 0
-      order by tenant_id collate "C", caller collate "C", state collate "C"
-      on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions
-    )
+    ), ${tallied(
+      sql`
+      select tenant_id, caller, state, sessions as added from gathered
+      union all
+      select tenant_id, caller, state, added from wrong`,
+      COMMON_SHARD,
+    )}
     select count(*) as wrong from wrong`;
   return repair?.wrong ?? 0;
 }

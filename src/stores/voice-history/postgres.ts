@@ -1,149 +1,115 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { PATIENT, type Database, type Sql } from '../../database/database.ts';
+import { PATIENT, type Database } from '../../database/database.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
-import { runScan, MAX_SCANNED } from '../scanned-page.ts';
+import { MAX_SCANNED } from '../scanned-page.ts';
+import { ofTenants } from '../tenants/tenant-column.ts';
 import { toldMoved } from '../webhooks/session-facts.ts';
-import type { HistoryRow, OpenedSession, VoiceHistory } from './contract.ts';
-import { countOpenByKey, countSessions, countEnding } from './postgres-counts.ts';
+import type { HistoryRow, KeyCount, OpenedSession, VoiceHistory } from './contract.ts';
+import { countSessions, countEnding } from './postgres-counts.ts';
 import { insertOpened } from './postgres-insert.ts';
 import {
   countOpen,
   listSessions,
   newestOf,
-  ofUpstream,
   silentSessions,
+  toRow,
   wordsDueSessions,
   record,
+  type Listed,
 } from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
 /** Not more, because agents' instructions may be long. */
 const MAX_INSERTS = 100;
-const MAX_FOUND = 500;
 
 /**
  * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those looked up together are found together.
  * @param maxScanned how many rows a page of the list scans at most
  */
 export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
+  const { query, column, write } = statementsOf(database);
   return {
-    insert: grouped(async (opened: readonly OpenedSession[]) => {
-      await database.run((sql) => insertOpened(sql, opened));
-      return opened.map(() => {});
-    }, MAX_INSERTS),
+    insert: grouped<OpenedSession, void>((opened) => write`${insertOpened(opened)}`, MAX_INSERTS),
 
     find: groupedById(
-      (ids) =>
-        database.run(
-          (sql) => sql<VoiceRecord[]>`select ${record(sql)} from voice_session where id = any(${[...ids]}::text[])`,
-        ),
+      (ids) => query<VoiceRecord>`select ${record} from voice_session where id = any(${ids}::text[])`,
       ({ id }) => id,
-      MAX_FOUND,
     ),
 
     async save(rows) {
-      if (rows.length === 0) return { ended: [] };
-      const ended = await database.run((sql) => saveNewer(sql, rows));
-      return { ended: ended.map(({ id }) => id) };
+      return { ended: rows.length === 0 ? [] : await column<string>`${saveNewer(rows)}` };
     },
 
-    async rate(id, rating) {
-      await database.run((sql) => sql`update voice_session set rating = ${rating} where id = ${id}`);
-    },
+    rate: (id, rating) => write`update voice_session set rating = ${rating} where id = ${id}`,
 
     async ratingsOf(ids) {
-      const rows = await database.run(
-        (sql) => sql<{ readonly id: string; readonly rating: number }[]>`
-          select id, rating from voice_session where id = any(${[...ids]}::text[]) and rating is not null`,
-      );
+      const rows = await query<{ readonly id: string; readonly rating: number }>`
+        select id, rating from voice_session where id = any(${ids}::text[]) and rating is not null`;
       return new Map(rows.map(({ id, rating }) => [id, rating]));
     },
 
-    async active(afterId, limit) {
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`
-          select ${record(sql)} from voice_session where ended_at_ms is null and id > ${afterId} order by id limit ${limit}`,
-      );
-      return [...rows];
-    },
+    active: (afterId, limit) => query<VoiceRecord>`
+      select ${record} from voice_session where ended_at_ms is null and id > ${afterId} order by id limit ${limit}`,
 
     async activeOf(subject) {
       // Ids begin with their subject; the semicolon is the character after the colon.
       const [from, to] = [`s:${subject}:`, `s:${subject};`];
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`
-          select ${record(sql)} from voice_session where ended_at_ms is null and id > ${from} and id < ${to} order by id`,
-      );
-      return [...rows];
+      return query<VoiceRecord>`
+        select ${record} from voice_session where ended_at_ms is null and id > ${from} and id < ${to} order by id`;
     },
 
-    async activeOfKey(tenantId, keyId) {
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`
-          select ${record(sql)} from voice_session
-          where ended_at_ms is null and tenant_id = ${tenantId} and key_id = ${keyId} order by id`,
-      );
-      return [...rows];
-    },
+    activeOfKey: (tenantId, keyId) => query<VoiceRecord>`
+      select ${record} from voice_session
+      where ended_at_ms is null and tenant_id = ${tenantId} and key_id = ${keyId} order by id`,
 
-    async activeOfTenant(tenantId, caller) {
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`
-          select ${record(sql)} from voice_session
-          where ended_at_ms is null and tenant_id = ${tenantId}
-            and ${caller === undefined ? sql`true` : sql`key_id is not null`} order by id`,
-      );
-      return [...rows];
-    },
+    activeOfTenant: (tenantId, caller) => query<VoiceRecord>`
+      select ${record} from voice_session
+      where ended_at_ms is null and tenant_id = ${tenantId}
+        and ${caller === undefined ? sql`true` : sql`key_id is not null`} order by id`,
 
     async endedAmong(ids) {
       if (ids.length === 0) return [];
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`
-          select ${record(sql)} from voice_session where id = any(${[...ids]}::text[]) and ended_at_ms is not null`,
-      );
-      return [...rows];
+      return query<VoiceRecord>`
+        select ${record} from voice_session where id = any(${ids}::text[]) and ended_at_ms is not null`;
     },
 
-    async endedSince(sinceMs, limit) {
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`
-          select ${record(sql)} from voice_session where ended_at_ms >= ${sinceMs} order by ended_at_ms desc limit ${limit}`,
-      );
-      return [...rows];
+    endedSince: (sinceMs, limit) => query<VoiceRecord>`
+      select ${record} from voice_session where ended_at_ms >= ${sinceMs} order by ended_at_ms desc limit ${limit}`,
+
+    list: (filter, after, limit, sort = '-startedAt') => listSessions(database, filter, sort, after, limit, maxScanned),
+    silentSince: (filter, beforeMs, after, limit) => silentSessions(database, filter, beforeMs, after, limit),
+    wordsDueBefore: (filter, beforeMs, after, limit) => wordsDueSessions(database, filter, beforeMs, after, limit),
+
+    newestOf: (subjects, limit) => newestOf(database, subjects, limit),
+
+    async ofUpstream(upstreamId, limit) {
+      const rows = await query<Listed>`
+        select ${record}, state from voice_session where upstream_id = ${upstreamId}
+        order by started_at_ms desc, id desc limit ${limit}`;
+      return rows.map(toRow);
     },
 
-    list: (filter, after, limit, sort = '-startedAt') =>
-      runScan(database, (sql) => listSessions(sql, filter, sort, after, limit, maxScanned)),
+    countOpenByKey: (tenants) => query<KeyCount>`
+      select tenant_id, key_id, count(*) as sessions from voice_session
+      where ended_at_ms is null and key_id is not null
+        and ${ofTenants(tenants)}
+      group by tenant_id, key_id order by tenant_id, key_id`,
 
-    silentSince: (filter, beforeMs, after, limit) =>
-      runScan(database, (sql) => silentSessions(sql, filter, beforeMs, after, limit)),
-
-    wordsDueBefore: (filter, beforeMs, after, limit) =>
-      runScan(database, (sql) => wordsDueSessions(sql, filter, beforeMs, after, limit)),
-
-    newestOf: (subjects, limit) => runScan(database, (sql) => newestOf(sql, subjects, limit)),
-
-    ofUpstream: (upstreamId, limit) => database.run((sql) => ofUpstream(sql, upstreamId, limit)),
-
-    countOpenByKey: (tenants) => database.run((sql) => countOpenByKey(sql, tenants)),
-
-    countOpen: (filter) => database.run((sql) => countOpen(sql, filter)),
-
-    counts: (endedSinceMs, tenants) => database.run((sql) => countSessions(sql, endedSinceMs, tenants)),
-
+    countOpen: (filter) => countOpen(database, filter),
+    counts: (endedSinceMs, tenants) => countSessions(database, endedSinceMs, tenants),
     recount: () => database.transaction(recount, PATIENT),
-    countEnding: (filter) => database.run((sql) => countEnding(sql, filter)),
+    countEnding: (filter) => countEnding(database, filter),
   };
 }
 
 /** @returns the sessions that this save ended */
-function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
+function saveNewer(rows: readonly HistoryRow[]): Fragment {
   const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
   // Locked in the order of the ids, so that nodes with overlapping batches wait for each other without deadlocks. A row that changed while this
   // statement waited for it counts as it is then.
-  return sql<{ readonly id: string }[]>`
+  return sql`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
         ${all('lastActivityAtMs')}::bigint[], ${all('heardUntilMs')}::bigint[], ${all('wordsDueAtMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
@@ -163,12 +129,11 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
       from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms is not null as is_ended
     ), ${tallied(
-      sql,
       sql`
         select tenant_id, caller, was as state, -1 as added from newer
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
-    )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}, ${toldMoved(sql)}, traced as (
+    )}, ${givenBack(sql`select id from newer where state <> 'engaged'`)}, ${toldMoved}, traced as (
       update session_setup as setup set trace_due_at_ms = newer.ended from newer
       where setup.session_id = newer.id and newer.ended is not null and (setup.trace ->> 'isSampled')::boolean
     )

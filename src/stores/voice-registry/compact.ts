@@ -1,30 +1,21 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 
 /** The fields that events change. A field of the record that is added must be added here too, otherwise saves do not carry it. */
-type Moving = Pick<
-  VoiceRecord,
-  | 'version'
-  | 'lastSeenAtMs'
-  | 'lastActivityAtMs'
-  | 'heardUntilMs'
-  | 'wordsDueAtMs'
-  | 'settledAtMs'
-  | 'endedAtMs'
-  | 'endReason'
->;
+const moving = {
+  version: undefined,
+  lastSeenAtMs: undefined,
+  lastActivityAtMs: undefined,
+  heardUntilMs: undefined,
+  wordsDueAtMs: undefined,
+  settledAtMs: undefined,
+  endedAtMs: undefined,
+  endReason: undefined,
+};
+
+type Moving = Pick<VoiceRecord, keyof typeof moving>;
 
 /** The part of a record that never changes, written once; nodes of other versions may add fields. */
 export function fixedPart(record: VoiceRecord): string {
-  const moving: Record<keyof Moving, undefined> = {
-    version: undefined,
-    lastSeenAtMs: undefined,
-    lastActivityAtMs: undefined,
-    heardUntilMs: undefined,
-    wordsDueAtMs: undefined,
-    settledAtMs: undefined,
-    endedAtMs: undefined,
-    endReason: undefined,
-  };
   return JSON.stringify({ ...record, ...moving });
 }
 
@@ -45,8 +36,8 @@ export function movingPart(record: Moving, dueAt: string, leaseUntilMs: number):
 }
 
 /** Rebuilds a record from its two parts. */
-export function readRecord(fixed: string, moving: string): VoiceRecord {
-  const [version, , lease = '', seen, activity, settled, ended, reason] = moving.split(' ');
+export function readRecord(fixed: string, changing: string): VoiceRecord {
+  const [version, , lease = '', seen, activity, settled, ended, reason] = changing.split(' ');
   const [, heardUntil = 0, wordsDueAt = 0] = lease.split('/');
   const rest = JSON.parse(fixed) as Omit<VoiceRecord, keyof Moving>;
   return {

@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { AtOnce } from '../../kernel/eventually.ts';
-import type { DueAt, VoiceRegistry } from './contract.ts';
+import { keyName, type DueAt, type VoiceRegistry } from './contract.ts';
 
 interface Entry {
   record: VoiceRecord;
@@ -45,12 +45,10 @@ export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegist
     }
   }
 
+  const recall = (id: string): VoiceRecord | undefined => entries.get(id)?.record;
   return {
-    load(id) {
-      return entries.get(id)?.record;
-    },
-
-    recall: (id) => entries.get(id)?.record,
+    load: recall,
+    recall,
 
     save(record, expectedVersion, slotUntilMs) {
       const entry = entries.get(record.id);
@@ -106,11 +104,6 @@ export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegist
 
     leasesOf,
   };
-}
-
-/** Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
-function keyName(tenantId: string, keyId: string): string {
-  return `${tenantId}\0${keyId}`;
 }
 
 function add(index: Map<string, Set<string>>, name: string, id: string): void {

@@ -2,33 +2,28 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { allTags, tagged, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
+import { allTags, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
-import type { DueAt, Share, VoiceRegistry } from './contract.ts';
+import { keyName, type DueAt, type VoiceRegistry } from './contract.ts';
 
 export interface RedisRegistryDeps {
   readonly redis: Pick<Redis, 'run'>;
   readonly dueAt: DueAt;
   /** Live records that no sweep reaches for this long expire, in milliseconds: longer than the time to any deadline. */
   readonly keepMs: number;
-  /** Ended records that nobody removes expire after this, in milliseconds. */
-  readonly keepEndedMs?: number;
-  /** How many records this process remembers; about a kilobyte each. */
-  readonly maxRecent?: number;
 }
 
+/** Ended records that nobody removes expire after this, in milliseconds. */
 const KEEP_ENDED_MS = 600_000;
+/** How many records this process remembers; about a kilobyte each. */
 const MAX_RECENT = 50_000;
 
 /** The live registry that all nodes share; see `src/redis/lua/registry.ts` for what is kept where. */
-export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
-  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
-  const recent = new Lru<VoiceRecord>(maxRecent);
-  const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
-  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
-    const tag = tagOfSession(id);
-    return redis.run(tag, name, tagged(tag, id), args);
-  };
+export function createRedisVoiceRegistry({ redis, dueAt, keepMs }: RedisRegistryDeps): Promised<VoiceRegistry> {
+  const recent = new Lru<VoiceRecord>(MAX_RECENT);
+  const [keep, keepEnded] = [String(keepMs), String(KEEP_ENDED_MS)];
+  const ask = (name: string, id: string, args?: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSession(id), name, id, args);
 
   /** Reads and remembers what Redis answered. */
   function read(id: string, [fixed, moving]: readonly (string | null)[]): VoiceRecord | undefined {
@@ -51,7 +46,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     recall: (id) => recent.get(id),
 
     async load(id) {
-      return read(id, (await ask('load', id, [])) as (string | null)[]);
+      return read(id, (await ask('load', id)) as (string | null)[]);
     },
 
     save(record, expectedVersion, slotUntilMs = 0) {
@@ -82,13 +77,12 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     },
 
     async mayBeOld(id) {
-      const tag = tagOfSession(id);
-      return (await redis.run(tag, 'intact', tagged(tag, 'whole'), [])) !== 1;
+      return (await redis.run(tagOfSession(id), 'intact', 'whole')) !== 1;
     },
 
     async insert(record) {
       const due = dueText(dueAt(record));
-      const key = record.keyId === null ? '' : keySet(record.tenantId, record.keyId);
+      const key = record.keyId === null ? '' : keyName(record.tenantId, record.keyId);
       const isLive = record.endedAtMs === null;
       const args = [
         fixedPart(record),
@@ -105,11 +99,12 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
 
     async remove(id) {
       recent.delete(id);
-      await ask('remove', id, []);
+      await ask('remove', id);
     },
 
     async claimDue(atMs, limit, leaseMs, share) {
-      const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs, share });
+      const tags = share === undefined ? allTags : allTags.filter(share);
+      const ids = await claimDue(redis, [String(atMs), String(atMs + leaseMs), keep], limit, tags);
       // The claimer must act on the current record, not on a remembered one.
       for (const id of ids) recent.delete(id);
       return ids;
@@ -120,73 +115,48 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     },
 
     async ofSubject(subject) {
-      const tag = tagOfSubject(subject);
-      return (await redis.run(tag, 'members', tagged(tag, `subject:${subject}`), [])) as string[];
+      return (await redis.run(tagOfSubject(subject), 'members', `subject:${subject}`)) as string[];
     },
 
     async ofKey(tenantId, keyId) {
-      const name = `key:${keySet(tenantId, keyId)}`;
-      const sets = await Promise.all(allTags.map((tag) => redis.run(tag, 'members', tagged(tag, name), [])));
+      const name = `key:${keyName(tenantId, keyId)}`;
+      const sets = await Promise.all(allTags.map((tag) => redis.run(tag, 'members', name)));
       return (sets as string[][]).flat();
     },
 
     async size() {
-      const sizes = await Promise.all(allTags.map((tag) => redis.run(tag, 'size', tagged(tag, 'due'), [])));
+      const sizes = await Promise.all(allTags.map((tag) => redis.run(tag, 'size', 'due')));
       return (sizes as number[]).reduce((sum, size) => sum + size, 0);
     },
   };
-}
-
-/** Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
-function keySet(tenantId: string, keyId: string): string {
-  return `${tenantId}\0${keyId}`;
-}
-
-export interface Claim {
-  readonly atMs: number;
-  readonly limit: number;
-  readonly leaseMs: number;
-  readonly keepMs: number;
-  readonly share?: Share | undefined;
-}
-
-interface DueTag {
-  readonly tag: number;
-  readonly count: number;
 }
 
 /**
  * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many are
  * claimed as were asked for. It begins at a random tag, so that nodes that sweep at once do not meet at the same one.
  */
-async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string[]> {
+async function claimDue(
+  redis: Pick<Redis, 'run'>,
+  [atMs, untilMs, keepMs]: readonly [string, string, string],
+  limit: number,
+  tags: readonly number[],
+): Promise<string[]> {
+  const counts = await Promise.all(limit > 0 ? tags.map((tag) => redis.run(tag, 'due', 'due', [atMs])) : []);
+  const due = tags.map((tag, at) => ({ tag, count: counts[at] as number })).filter(({ count }) => count > 0);
+  const begin = Math.floor(Math.random() * due.length);
+  let waiting = [...due.slice(begin), ...due.slice(0, begin)];
   const claimed: string[] = [];
-  let waiting = claim.limit > 0 ? await dueTags(redis, claim) : [];
-  while (waiting.length > 0 && claimed.length < claim.limit) {
+  while (waiting.length > 0 && claimed.length < limit) {
     const now: Promise<unknown>[] = [];
-    let wanted = claim.limit - claimed.length;
+    let wanted = limit - claimed.length;
     for (const { tag, count } of waiting) {
       if (wanted === 0) break;
       const claimable = Math.min(count, wanted);
       wanted -= claimable;
-      now.push(claimOfTag(redis, tag, claimable, claim));
+      now.push(redis.run(tag, 'claim', 'due', [atMs, untilMs, String(claimable), keepMs]));
     }
     claimed.push(...((await Promise.all(now)) as string[][]).flat());
     waiting = waiting.slice(now.length);
   }
   return claimed;
-}
-
-async function dueTags(redis: Pick<Redis, 'run'>, { atMs, share }: Claim): Promise<DueTag[]> {
-  const tags = share === undefined ? allTags : allTags.filter(share);
-  const counts = await Promise.all(tags.map((tag) => redis.run(tag, 'due', tagged(tag, 'due'), [String(atMs)])));
-  const due = tags.map((tag, at) => ({ tag, count: counts[at] as number })).filter(({ count }) => count > 0);
-  const begin = Math.floor(Math.random() * due.length);
-  return [...due.slice(begin), ...due.slice(0, begin)];
-}
-
-function claimOfTag(redis: Pick<Redis, 'run'>, tag: number, limit: number, claim: Claim): Promise<unknown> {
-  const { atMs, leaseMs, keepMs } = claim;
-  const args = [String(atMs), String(atMs + leaseMs), String(limit), String(keepMs)];
-  return redis.run(tag, 'claim', tagged(tag, 'due'), args);
 }

@@ -1,7 +1,14 @@
-import { LAST_PROBE_MS } from '../../../machines/webhook-endpoint/selectors.ts';
-import type { AnySql, Sql } from '../../database/database.ts';
-import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DEFERRED, DeliveryOutcome } from './contract.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { sql, type Statements } from '../../database/statements.ts';
+import {
+  DEFERRED,
+  MAILBOX,
+  type ClaimedDelivery,
+  type ClaimedEndpoint,
+  type ClaimedMail,
+  type ClaimRequest,
+  type DeliveryOutcome,
+} from './contract.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 
 type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
   Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts' | 'trace'>;
@@ -10,8 +17,11 @@ type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
  * See `Webhooks.claim`. Endpoints with waiting deliveries are found one after the other in the index, each by its first row: however much waits for
  * an endpoint that does not answer, it costs one step.
  */
-export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, each, eachMissed }: ClaimRequest) {
-  const rows = await sql<(ClaimedRow | { readonly id: null })[]>`
+export async function claimDue(
+  { query }: Statements,
+  { atMs, untilMs, busy, maxEndpoints, each, eachMissed }: ClaimRequest,
+) {
+  const rows = await query<ClaimedRow | { readonly id: null }>`
     with recursive loaded (id) as (
       (select endpoint_id from webhook_delivery where state = 'waiting' order by endpoint_id limit 1)
       union all
@@ -26,7 +36,7 @@ export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, ea
         where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms <= ${atMs}
         order by delivery.next_at_ms limit 1
       ) as oldest
-      where endpoint.state = 'healthy' and endpoint.id <> all(${[...busy]}::text[])
+      where endpoint.state = 'healthy' and endpoint.id <> all(${busy}::text[])
       order by oldest.next_at_ms limit ${maxEndpoints}
     ), missed as materialized (
       select chosen.event_id, chosen.endpoint_id from ready cross join lateral (
@@ -47,8 +57,8 @@ export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, ea
       where delivery.event_id = picked.event_id and delivery.endpoint_id = picked.endpoint_id
       returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.session
     )
-    select ${claimColumns(sql)} from (select where exists (select from webhook_endpoint)) as any_endpoint
-    left join (${claimed(sql)}) on true
+    select ${claimColumns} from (select where exists (select from webhook_endpoint)) as any_endpoint
+    left join (${claimed}) on true
     order by event.at_ms, event.id`;
   const found = rows.filter((row): row is ClaimedRow => row.id !== null);
   return { hasEndpoints: rows.length > 0, claimed: byEndpoint(found, untilMs) };
@@ -56,12 +66,12 @@ export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, ea
 
 /** See `Webhooks.claimOne`. */
 export async function claimNext(
-  sql: Sql,
+  { query }: Statements,
   endpointId: string,
   atMs: number,
   untilMs: number,
 ): Promise<ClaimedEndpoint | undefined> {
-  const rows = await sql<ClaimedRow[]>`
+  const rows = await query<ClaimedRow>`
     with claimed as (
       update webhook_delivery set next_at_ms = ${untilMs}
       where endpoint_id = ${endpointId} and event_id = any(array(
@@ -70,24 +80,8 @@ export async function claimNext(
         order by next_at_ms limit 1 for update skip locked))
       returning event_id, endpoint_id, attempts, session
     )
-    select ${claimColumns(sql)} from ${claimed(sql)}`;
+    select ${claimColumns} from ${claimed}`;
   return byEndpoint(rows, untilMs)[0];
-}
-
-/** See `Webhooks.probesDue`. */
-export async function probes(
-  sql: Sql,
-  atMs: number,
-  failingBeforeMs: number,
-  limit: number,
-): Promise<readonly string[]> {
-  const found = await sql<{ id: string }[]>`
-    select id from webhook_endpoint as endpoint
-    where state = 'failing' and (probe_at_ms <= ${atMs} or probe_at_ms > ${atMs + LAST_PROBE_MS})
-      and (failing_since_ms <= ${failingBeforeMs} or exists (
-        select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
-    order by probe_at_ms limit ${limit}`;
-  return found.map(({ id }) => id);
 }
 
 /** The outcome of a request, and the claim under which it was sent. */
@@ -100,10 +94,10 @@ export interface Finish {
  * See `Webhooks.finish`. A delivery that succeeded counts, whoever has claimed it since. Rows are locked in a fixed order, so that nodes with
  * overlapping deliveries wait for each other without deadlocks.
  */
-export async function finishAll(sql: Sql, finishes: readonly Finish[]): Promise<void> {
+export async function finishAll({ write }: Statements, finishes: readonly Finish[]): Promise<void> {
   const ofClaim = <K extends keyof ClaimedDelivery>(field: K) => finishes.map(({ claim }) => claim[field]);
   const of = <K extends keyof DeliveryOutcome>(field: K) => finishes.map(({ outcome }) => outcome[field]);
-  await sql`
+  await write`
     with given as (
       select * from unnest(${ofClaim('eventId')}::text[], ${ofClaim('endpointId')}::text[], ${ofClaim('untilMs')}::bigint[],
         ${of('state')}::text[], ${of('attempts')}::integer[], ${of('nextAtMs')}::bigint[], ${of('atMs')}::bigint[],
@@ -120,22 +114,14 @@ export async function finishAll(sql: Sql, finishes: readonly Finish[]): Promise<
     from held where delivery.event_id = held.event_id and delivery.endpoint_id = held.endpoint_id`;
 }
 
-/** See `Webhooks.hurry`. For each endpoint the index finds what waits longer than the shortest of the permitted times. */
-export async function hurryAll(sql: Sql, atMs: number, longestMs: readonly number[]): Promise<void> {
-  await sql`
-    update webhook_delivery as delivery set next_at_ms = ${atMs} from webhook_endpoint as endpoint
-    where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms > ${atMs + Math.min(...longestMs)}
-      and delivery.next_at_ms > ${atMs} + (${[...longestMs]}::bigint[])[1 + delivery.attempts]`;
-}
-
 /** See `Webhooks.release`; with a code also `Webhooks.defer`. */
 export async function releaseAll(
-  sql: Sql,
+  { write }: Statements,
   claims: readonly ClaimedDelivery[],
   atMs: number,
   code: typeof DEFERRED | null = null,
 ): Promise<void> {
-  await sql`
+  await write`
     update webhook_delivery as delivery set next_at_ms = ${atMs}, last_code = coalesce(${code}::text, delivery.last_code)
     from unnest(${claims.map(({ eventId }) => eventId)}::text[], ${claims.map(({ endpointId }) => endpointId)}::text[],
       ${claims.map(({ untilMs }) => untilMs)}::bigint[]) as given (event_id, endpoint_id, until_ms)
@@ -143,19 +129,15 @@ export async function releaseAll(
       and delivery.next_at_ms = given.until_ms`;
 }
 
-function claimed(sql: AnySql) {
-  return sql`
-    claimed join webhook_event as event on event.id = claimed.event_id
-      join webhook_endpoint as endpoint on endpoint.id = claimed.endpoint_id`;
-}
+const claimed = sql`
+  claimed join webhook_event as event on event.id = claimed.event_id
+    join webhook_endpoint as endpoint on endpoint.id = claimed.endpoint_id`;
 
-function claimColumns(sql: AnySql) {
-  return sql`
-    endpoint.id, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url, endpoint.failures, endpoint.state,
-    event.id as "eventId", event.at_ms as "atMs", event.body, claimed.attempts,
-    (select setup.trace from session_setup as setup
-      where setup.session_id >= claimed.session and setup.session_id < claimed.session || '~' limit 1) as trace`;
-}
+const claimColumns = sql`
+  endpoint.id, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url, endpoint.failures, endpoint.state,
+  event.id as "eventId", event.at_ms, event.body, claimed.attempts,
+  (select setup.trace from session_setup as setup
+    where setup.session_id >= claimed.session and setup.session_id < claimed.session || '~' limit 1) as trace`;
 
 function byEndpoint(rows: readonly ClaimedRow[], untilMs: number): ClaimedEndpoint[] {
   const found = new Map<string, Omit<ClaimedEndpoint, 'deliveries'> & { readonly deliveries: ClaimedDelivery[] }>();
@@ -166,4 +148,44 @@ function byEndpoint(rows: readonly ClaimedRow[], untilMs: number): ClaimedEndpoi
     found.set(id, known);
   }
   return [...found.values()];
+}
+
+type MailRow = Omit<ClaimedMail, 'untilMs' | 'to' | 'isDeferred'> & { readonly code: string | null };
+
+/** The next text after `MAILBOX` in the order of bytes: the ids of mailboxes are between the two. */
+const AFTER_MAILBOX = 'mailto;';
+
+/** See `Webhooks.claimMails`. Addresses are found one after the other in the index, however much waits for each. */
+export async function claimMails(
+  { query }: Statements,
+  atMs: number,
+  untilMs: number,
+  each: number,
+): Promise<ClaimedMail[]> {
+  const rows = await query<MailRow>`
+    with recursive loaded (id) as (
+      (select endpoint_id from webhook_delivery
+      where state = 'waiting' and endpoint_id > ${MAILBOX} and endpoint_id < ${AFTER_MAILBOX} order by endpoint_id limit 1)
+      union all
+      select (
+        select endpoint_id from webhook_delivery
+        where state = 'waiting' and endpoint_id > loaded.id and endpoint_id < ${AFTER_MAILBOX} order by endpoint_id limit 1)
+      from loaded where loaded.id is not null
+    ), picked as materialized (
+      select chosen.* from loaded cross join lateral (
+        select event_id, endpoint_id from webhook_delivery
+        where endpoint_id = loaded.id and state = 'waiting' and next_at_ms <= ${atMs}
+        order by next_at_ms limit ${each} for update skip locked
+      ) as chosen
+    ), claimed as (
+      update webhook_delivery as delivery set next_at_ms = ${untilMs} from picked
+      where delivery.event_id = picked.event_id and delivery.endpoint_id = picked.endpoint_id
+      returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.last_code
+    )
+    select event.id as "eventId", claimed.endpoint_id, nullif(event.tenant_id, ${INSTALLATION}) as "tenantId",
+      event.at_ms, event.body, claimed.attempts, claimed.last_code as code
+    from claimed join webhook_event as event on event.id = claimed.event_id order by event.at_ms, event.id`;
+  return rows.map(({ code, ...row }) => {
+    return { ...row, untilMs, to: row.endpointId.slice(MAILBOX.length), isDeferred: code === DEFERRED };
+  });
 }

@@ -1,8 +1,10 @@
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
+import type { Promised } from '../../kernel/eventually.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
 import type { TenantScope } from '../tenants/contract.ts';
+import type { Page } from '../voice-history/contract.ts';
 
 /** Where facts are sent, and how that endpoint is doing. */
 export interface WebhookEndpoint extends EndpointRecord {
@@ -141,13 +143,8 @@ export interface DeliveryPosition {
   readonly eventId: string;
 }
 
-export interface DeliveryPage {
-  /** Newest first. */
-  readonly rows: readonly WebhookDelivery[];
-  readonly next: DeliveryPosition | undefined;
-  /** Whether the page is short because enough rows were scanned. */
-  readonly isPartial: boolean;
-}
+/** Newest first. */
+export type DeliveryPage = Page<WebhookDelivery, DeliveryPosition>;
 
 /** Which deliveries of an endpoint are sent again: those of events within [fromMs, toMs). */
 export interface ReplayFilter {
@@ -163,8 +160,7 @@ export interface ReplayFilter {
  * read, claim and record outcomes.
  * @throws Unavailable when the database is away
  */
-export interface Webhooks extends RecordStore<EndpointRecord> {
-  load(id: string): Promise<EndpointRecord | undefined>;
+export interface Webhooks extends Promised<RecordStore<EndpointRecord>> {
   /** @param facts what becomes true by the save, and is told with it */
   save(record: EndpointRecord, expectedVersion: number, facts?: readonly GivenFact[]): Promise<boolean>;
   /** @returns false, with nothing added, if its tenant has `most` already, or if there is one with this id */

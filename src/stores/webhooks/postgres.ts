@@ -1,55 +1,46 @@
+import { LAST_PROBE_MS } from '../../../machines/webhook-endpoint/selectors.ts';
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
-import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { PATIENT, type Database } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
+import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
-import { runScan, MAX_SCANNED } from '../scanned-page.ts';
-import { claimDue, claimNext, finishAll, hurryAll, probes, releaseAll, type Finish } from './claims.ts';
-import { DEFERRED, type TroubledWebhooks, type WebhookEndpoint, type Webhooks } from './contract.ts';
-import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
-import { claimMails } from './mail-claims.ts';
+import { MAX_SCANNED } from '../scanned-page.ts';
+import { claimDue, claimMails, claimNext, finishAll, releaseAll, type Finish } from './claims.ts';
+import {
+  DEFERRED,
+  type DeliveryWithBody,
+  type TroubledWebhooks,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type Webhooks,
+} from './contract.ts';
+import { columns as deliveryColumns, listDeliveries, replaySome } from './deliveries.ts';
 import { toldSettled } from './session-facts.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { INSTALLATION, ofTenants } from '../tenants/tenant-column.ts';
 import { tellOne, toldGiven } from './told.ts';
 
 const MAX_FINISHES = 100;
 
 /** Webhooks in PostgreSQL: outcomes that arrive together are saved together. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {
-  const finish = grouped(async (finishes: readonly Finish[]) => {
-    await database.run((sql) => finishAll(sql, finishes));
-    return finishes.map(() => {});
-  }, MAX_FINISHES);
+  const statements = statementsOf(database);
+  const { query, first, column, value, execute } = statements;
+  const patient = statementsOf(database, PATIENT);
+  const finish = grouped<Finish, void>((finishes) => finishAll(statements, finishes), MAX_FINISHES);
 
   return {
-    async load(id) {
-      const [record] = await database.run(
-        (sql) => sql<EndpointRecord[]>`select ${recordOf(sql)} from webhook_endpoint where id = ${id}`,
-      );
-      return record;
-    },
+    load: (id) => first<EndpointRecord>`select ${recordOf} from webhook_endpoint where id = ${id}`,
 
     async save(record, expectedVersion, facts = []) {
-      const {
-        id,
-        state,
-        failures,
-        failingSinceMs,
-        probeAtMs,
-        probes: failed,
-        healthySinceMs,
-        disabledFor,
-        version,
-      } = record;
-      const saved = await database.run(
-        (sql) => sql`
-          with saved as (
-            update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
-              probe_at_ms = ${probeAtMs}, probes = ${failed}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
-            where id = ${id} and version = ${expectedVersion} returning id
-          ), ${toldGiven(sql, facts)}
-          select id from saved`,
-      );
-      return saved.length === 1;
+      const { id, state, failures, failingSinceMs, probeAtMs, healthySinceMs, disabledFor, version } = record;
+      const saved = await execute`
+        with saved as (
+          update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
+            probe_at_ms = ${probeAtMs}, probes = ${record.probes}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
+          where id = ${id} and version = ${expectedVersion} returning id
+        ), ${toldGiven(facts)}
+        select id from saved`;
+      return saved === 1;
     },
 
     insert(endpoint, most) {
@@ -69,130 +60,113 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       });
     },
 
-    async find(id) {
-      const [endpoint] = await database.run(
-        (sql) => sql<WebhookEndpoint[]>`select ${columns(sql)} from webhook_endpoint where id = ${id}`,
-      );
-      return endpoint;
-    },
+    find: (id) => first<WebhookEndpoint>`select ${columns} from webhook_endpoint where id = ${id}`,
 
-    async list(tenants) {
-      const found = await database.run(
-        (sql) => sql<WebhookEndpoint[]>`
-          select ${columns(sql)} from webhook_endpoint
-          where ${isOf(sql, tenants)} order by tenant_id, id`,
-      );
-      return [...found];
-    },
+    list: (tenants) => query<WebhookEndpoint>`
+      select ${columns} from webhook_endpoint
+      where ${isOf(tenants)} order by tenant_id, id`,
 
     async countTroubled(tenants) {
-      const [count] = await database.run(
-        (sql) => sql<TroubledWebhooks[]>`
-          select count(*) filter (where state = 'failing') as failing,
-            count(*) filter (where state = 'disabled' and disabled_for <> 'operator') as disabled
-          from webhook_endpoint where ${isOf(sql, tenants)}`,
-      );
+      const count = await first<TroubledWebhooks>`
+        select count(*) filter (where state = 'failing') as failing,
+          count(*) filter (where state = 'disabled' and disabled_for <> 'operator') as disabled
+        from webhook_endpoint where ${isOf(tenants)}`;
       return count ?? { failing: 0, disabled: 0 };
     },
 
-    async change(id, { url, types }) {
-      const [changed] = await database.run(
-        (sql) => sql<WebhookEndpoint[]>`
-          update webhook_endpoint set url = coalesce(${url ?? null}, url),
-            types = coalesce(${types === undefined ? null : [...types]}::text[], types), version = version + 1
-          where id = ${id} returning ${columns(sql)}`,
-      );
-      return changed;
-    },
+    change: (id, { url, types }) => first<WebhookEndpoint>`
+      update webhook_endpoint set url = coalesce(${url ?? null}, url),
+        types = coalesce(${types === undefined ? null : [...types]}::text[], types), version = version + 1
+      where id = ${id} returning ${columns}`,
 
     async delete(id) {
-      const gone = await database.run(
-        (sql) => sql`
-          with dropped as (delete from webhook_delivery where endpoint_id = ${id})
-          delete from webhook_endpoint where id = ${id}`,
-        PATIENT,
-      );
-      return gone.count === 1;
+      const gone = await patient.execute`
+        with dropped as (delete from webhook_delivery where endpoint_id = ${id})
+        delete from webhook_endpoint where id = ${id}`;
+      return gone === 1;
     },
 
-    async tell(endpointId, type, data, atMs) {
-      const [event] = await database.run((sql) => tellOne(sql, endpointId, type, data, atMs));
-      return event?.eventId;
-    },
+    tell: (endpointId, type, data, atMs) => value<string | undefined>`${tellOne(endpointId, type, data, atMs)}`,
 
-    async settle(atMs, directBeforeMs, limit) {
-      const due = await database.run(
-        (sql) => sql`
-          with due as (
-            delete from webhook_settling where session_id = any(array(
-              select settling.session_id from webhook_settling as settling
-              left join voice_session as its on its.id = settling.session_id
-              where (its.heard or settling.from_ms <= ${directBeforeMs}) and not exists (
-                select from voice_call where voice_call.session_id = settling.session_id and voice_call.state <> 'closed')
-              order by settling.from_ms limit ${limit} for update of settling skip locked))
-            returning session_id
-          ), ${toldSettled(sql, atMs)}
-          select session_id from due`,
-      );
-      return due.length;
-    },
+    settle: (atMs, directBeforeMs, limit) => execute`
+      with due as (
+        delete from webhook_settling where session_id = any(array(
+          select settling.session_id from webhook_settling as settling
+          left join voice_session as its on its.id = settling.session_id
+          where (its.heard or settling.from_ms <= ${directBeforeMs}) and not exists (
+            select from voice_call where voice_call.session_id = settling.session_id and voice_call.state <> 'closed')
+          order by settling.from_ms limit ${limit} for update of settling skip locked))
+        returning session_id
+      ), ${toldSettled(atMs)}
+      select session_id from due`,
 
-    claim: (request) => database.run((sql) => claimDue(sql, request)),
-    probesDue: (atMs, failingBeforeMs, limit) => database.run((sql) => probes(sql, atMs, failingBeforeMs, limit)),
-    claimOne: (endpointId, atMs, untilMs) => database.run((sql) => claimNext(sql, endpointId, atMs, untilMs)),
+    claim: (request) => claimDue(statements, request),
+    claimOne: (endpointId, atMs, untilMs) => claimNext(statements, endpointId, atMs, untilMs),
     finish: (claim, outcome) => finish({ claim, outcome }),
-    hurry: (atMs, longestMs) => database.run((sql) => hurryAll(sql, atMs, longestMs), PATIENT),
+
+    probesDue: (atMs, failingBeforeMs, limit) => column<string>`
+      select id from webhook_endpoint as endpoint
+      where state = 'failing' and (probe_at_ms <= ${atMs} or probe_at_ms > ${atMs + LAST_PROBE_MS})
+        and (failing_since_ms <= ${failingBeforeMs} or exists (
+          select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
+      order by probe_at_ms limit ${limit}`,
+
+    async hurry(atMs, longestMs) {
+      // For each endpoint the index finds what waits longer than the shortest of the permitted times.
+      await patient.write`
+        update webhook_delivery as delivery set next_at_ms = ${atMs} from webhook_endpoint as endpoint
+        where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms > ${atMs + Math.min(...longestMs)}
+          and delivery.next_at_ms > ${atMs} + (${longestMs}::bigint[])[1 + delivery.attempts]`;
+    },
 
     async release(claims, atMs) {
-      if (claims.length > 0) await database.run((sql) => releaseAll(sql, claims, atMs));
+      if (claims.length > 0) await releaseAll(statements, claims, atMs);
     },
 
-    claimMails: (atMs, untilMs, each) => database.run((sql) => claimMails(sql, atMs, untilMs, each)),
+    claimMails: (atMs, untilMs, each) => claimMails(statements, atMs, untilMs, each),
+    defer: (claims, untilMs) => releaseAll(statements, claims, untilMs, DEFERRED),
+    deliveries: (filter, after, limit) => listDeliveries(database, filter, after, limit, maxScanned),
 
-    async defer(claims, untilMs) {
-      await database.run((sql) => releaseAll(sql, claims, untilMs, DEFERRED));
+    delivery: (endpointId, eventId) => first<DeliveryWithBody>`
+      select delivery.*, event.body from (
+        select ${deliveryColumns} from webhook_delivery where event_id = ${eventId} and endpoint_id = ${endpointId}
+      ) as delivery join webhook_event as event on event.id = delivery.event_id`,
+
+    ofSession: (ref, tenants, limit) => query<WebhookDelivery & Pick<WebhookEndpoint, 'tenantId' | 'url'>>`
+      select delivery.*, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url from (
+        select ${deliveryColumns} from webhook_delivery where session = ${ref}
+      ) as delivery join webhook_endpoint as endpoint on endpoint.id = delivery.endpoint_id
+      ${tenants === '*' ? sql`` : sql`where endpoint.tenant_id = any(${tenants}::text[])`}
+      order by at_ms desc, event_id desc, endpoint_id limit ${limit}`,
+
+    async countWaiting(endpointIds) {
+      const found = await query<{ id: string; waiting: number }>`
+        select endpoint_id as id, count(*) as waiting from webhook_delivery
+        where state = 'waiting' and endpoint_id = any(${endpointIds}::text[]) group by endpoint_id`;
+      return new Map(found.map(({ id, waiting }) => [id, waiting]));
     },
 
-    deliveries: (filter, after, limit) =>
-      runScan(database, (sql) => listDeliveries(sql, filter, after, limit, maxScanned)),
-    delivery: (endpointId, eventId) => database.run((sql) => deliveryOf(sql, endpointId, eventId)),
-    ofSession: (ref, tenants, limit) => database.run((sql) => deliveriesOfSession(sql, ref, tenants, limit)),
-    countWaiting: (endpointIds) => database.run((sql) => waitingOf(sql, endpointIds)),
-    replay: (endpointId, eventId, atMs) => database.run((sql) => replayed(sql, endpointId, eventId, atMs)),
-
-    async countReplay(filter) {
-      const [found] = await database.run(
-        (sql) => sql<{ count: number }[]>`select count(*) as count from (${replaySome(sql, filter)}) as chosen`,
-      );
-      return found?.count ?? 0;
+    async replay(endpointId, eventId, atMs) {
+      const replayed = await execute`
+        update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null
+        where event_id = ${eventId} and endpoint_id = ${endpointId}`;
+      return replayed === 1;
     },
 
-    async replayMany(filter, atMs) {
-      const { count } = await database.run(
-        (sql) => sql`
-          update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null
-          where (event_id, endpoint_id) in (${replaySome(sql, filter)})`,
-        PATIENT,
-      );
-      return count;
-    },
+    countReplay: (filter) => value<number>`select count(*) from (${replaySome(filter)}) as chosen`,
+
+    replayMany: (filter, atMs) => patient.execute`
+      update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null
+      where (event_id, endpoint_id) in (${replaySome(filter)})`,
   };
 }
 
-function isOf(sql: AnySql, tenants: readonly string[] | undefined) {
-  return tenants === undefined
-    ? sql`true`
-    : sql`tenant_id = any(${[...tenants]}::text[]) and tenant_id <> ${INSTALLATION}`;
+function isOf(tenants: readonly string[] | undefined): Fragment {
+  return tenants === undefined ? sql`true` : sql`${ofTenants(tenants)} and tenant_id <> ${INSTALLATION}`;
 }
 
-function recordOf(sql: AnySql) {
-  return sql`
-    id, state, failures, failing_since_ms as "failingSinceMs", probe_at_ms as "probeAtMs", probes,
-    healthy_since_ms as "healthySinceMs", disabled_for as "disabledFor", version`;
-}
+const recordOf = sql`
+  id, state, failures, failing_since_ms, probe_at_ms, probes, healthy_since_ms, disabled_for, version`;
 
-function columns(sql: AnySql) {
-  return sql`
-    ${recordOf(sql)}, nullif(tenant_id, ${INSTALLATION}) as "tenantId", url, types, created_at_ms as "createdAtMs",
-    created_by as "createdBy"`;
-}
+const columns = sql`
+  ${recordOf}, nullif(tenant_id, ${INSTALLATION}) as "tenantId", url, types, created_at_ms, created_by`;

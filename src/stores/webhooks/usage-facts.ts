@@ -1,16 +1,14 @@
-import type { AnySql, TransactionSql } from '../../database/database.ts';
-import { INSTALLATION } from '../tenants/installation.ts';
+import { sql, type Fragment } from '../../database/statements.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 import { told } from './told.ts';
-
-type Fragment = ReturnType<TransactionSql>;
 
 /**
  * Part of a statement that writes entries of the ledger. `counted` has them, with "atMs", "tenantId", "sessionId", subject, key_id, agent_id, tokens
  * and "microDollars".
  * @param ofCall what else is told about an entry of a call: JSON fields, from the columns of `fact`
  */
-export function toldUsage(sql: AnySql, ofCall: Fragment): Fragment {
-  return told(sql, {
+export function toldUsage(ofCall: Fragment): Fragment {
+  return told({
     facts: sql`
       select 'usage.recorded' as type, coalesce("tenantId", ${INSTALLATION}) as tenant_id, "atMs" as at_ms, left("sessionId", 42) as ref, counted.*
       from counted`,

@@ -2,7 +2,7 @@ import { Unavailable } from '../../kernel/errors.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { tagged, tagOfText } from '../../redis/tags.ts';
+import { tagOfText } from '../../redis/tags.ts';
 import type { WindowCount, Windows } from './contract.ts';
 import { createInProcessWindows } from './in-process.ts';
 
@@ -55,8 +55,7 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
   }
 
   function ask(key: string, minute: number): Promise<number> {
-    const tag = tagOfText(key);
-    return redis.run(tag, 'take', nameOf(tag, key, minute), []) as Promise<number>;
+    return redis.run(tagOfText(key), 'take', nameOf(key, minute)) as Promise<number>;
   }
 
   const { wholeKey } = redis;
@@ -67,7 +66,7 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
         if (isLocal) return undefined;
         const minute = minuteOf(atMs);
         return {
-          key: wholeKey(nameOf(tagOfText(key), key, minute)),
+          key: wholeKey(tagOfText(key), nameOf(key, minute)),
           limit,
           toCount: (taken) => toCount(taken, limit, minute),
         };
@@ -96,6 +95,6 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
   };
 }
 
-function nameOf(tag: number, key: string, minute: number): string {
-  return tagged(tag, `w:${minute.toString(36)}:${key}`);
+function nameOf(key: string, minute: number): string {
+  return `w:${minute.toString(36)}:${key}`;
 }

@@ -121,7 +121,7 @@ describe('A code that is sent', () => {
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain(code);
     expect(JSON.stringify(rows)).not.toContain(email);
-    expect(rows[0]?.['code_hash']).toMatch(/^[0-9a-f]{64}$/);
+    expect(rows[0]?.['codeHash']).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('has another hash than the same code for somebody else', async () => {

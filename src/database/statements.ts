@@ -1,0 +1,53 @@
+import postgres from 'postgres';
+import type { Database, WorkOptions } from './database.ts';
+
+/** A part of a statement: text with its parameters. It is no promise, because nothing runs it by itself. */
+export type Fragment = Pick<postgres.Fragment, 'cancel'>;
+
+type Values = readonly unknown[];
+
+interface Parts {
+  (text: TemplateStringsArray, ...values: Values): Fragment;
+  /** The name of a table or column. */
+  (name: string): Fragment;
+  /** The fields of a row: its columns and values after `insert into t`, its changes after `set`. */
+  (row: object): Fragment;
+  unsafe(text: string): Fragment;
+}
+
+/** Makes parts of statements for every database. It has no connection. */
+export const sql = postgres({ max: 1, fetch_types: false }) as unknown as Parts;
+
+/** Runs statements that need no common transaction, each written as a template. They throw what `Database.run` throws. */
+export interface Statements {
+  /** The rows that a statement returns. */
+  readonly query: <Row extends object>(text: TemplateStringsArray, ...values: Values) => Promise<Row[]>;
+  /** The first of these rows; undefined if there are none. */
+  readonly first: <Row extends object>(text: TemplateStringsArray, ...values: Values) => Promise<Row | undefined>;
+  /** The first column of all rows. */
+  readonly column: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T[]>;
+  /** The first column of the first row; undefined if there are no rows. */
+  readonly value: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T>;
+  /** Runs a statement for its effect alone. */
+  readonly write: (text: TemplateStringsArray, ...values: Values) => Promise<void>;
+  /** How many rows a statement has written, or returned. */
+  readonly execute: (text: TemplateStringsArray, ...values: Values) => Promise<number>;
+}
+
+export function statementsOf(database: Pick<Database, 'run'>, options?: WorkOptions): Statements {
+  const run = (text: TemplateStringsArray, values: Values) =>
+    database.run((driver) => driver<object[]>(text, ...values), options);
+  return {
+    query: async <Row>(text: TemplateStringsArray, ...values: Values) => [...(await run(text, values))] as Row[],
+    first: async <Row>(text: TemplateStringsArray, ...values: Values) =>
+      (await run(text, values))[0] as Row | undefined,
+    column: async <T>(text: TemplateStringsArray, ...values: Values) => (await run(text, values)).map(firstOf) as T[],
+    value: async <T>(text: TemplateStringsArray, ...values: Values) => firstOf((await run(text, values))[0] ?? {}) as T,
+    write: async (text, ...values) => void (await run(text, values)),
+    execute: async (text, ...values) => (await run(text, values)).count,
+  };
+}
+
+function firstOf(row: object): unknown {
+  return Object.values(row)[0];
+}

@@ -1,2 +1,0 @@
-/** Stands for the whole installation in columns with tenants' ids: no tenant has this id. */
-export const INSTALLATION = '';
