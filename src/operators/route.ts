@@ -15,6 +15,7 @@ import { idOfNamed } from '../voice/find-sessions.ts';
 import type { ActBy } from './act.ts';
 import { seesTenant, type Operator, type Right } from './roles.ts';
 import type { Services } from '../http/services.ts';
+import { string } from '../protocol/values.ts';
 
 export const TAG = 'Operators';
 const ALWAYS_REFUSED = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
@@ -66,10 +67,7 @@ export const NAMED =
   'Name the session by its id, or by its ref, the first 42 characters; a ref that several sessions share is AMBIGUOUS.';
 
 export const sessionParams = z.object({
-  id: z.string().meta({
-    description: 'The `sm_session_id` or the ref of the session, percent-encoded',
-    examples: [sample.sm_session_id],
-  }),
+  id: string('The `sm_session_id` or the ref of the session, percent-encoded', sample.sm_session_id),
 });
 
 /** The session that the request's path names by its id or ref; a session of a tenant that the operator does not see is treated as missing. */

@@ -54,7 +54,7 @@ export const agentSettings = z.object({
     .array(tool)
     .max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`)
     .optional()
-    .meta({ description: 'The tools that the agent can call; by default the agent’s own' }),
+    .describe('The tools that the agent can call; by default the agent’s own'),
   ...behaviour.shape,
 });
 

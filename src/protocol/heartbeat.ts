@@ -7,11 +7,13 @@ export const idleSec = z
   .int()
   .min(0)
   .optional()
-  .meta({
-    description:
+  .meta(
+    inUnit(
+      'seconds',
+      0,
       'How long nobody has spoken, according to the client; if left out, the heartbeat itself counts as activity',
-    ...inUnit('seconds', 0),
-  });
+    ),
+  );
 
 /** The body of POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export const heartbeatRequest = sessionProof.extend({ idleSec });
@@ -20,5 +22,5 @@ export type HeartbeatRequest = Readonly<z.infer<typeof heartbeatRequest>>;
 
 /** How often a client should send a heartbeat. */
 export const heartbeatInterval = z.object({
-  intervalSec: z.int().meta({ description: 'How often clients send a heartbeat', ...inUnit('seconds', 45) }),
+  intervalSec: z.int().meta(inUnit('seconds', 45, 'How often clients send a heartbeat')),
 });

@@ -8,7 +8,7 @@ export const rating = z
   .int()
   .min(1)
   .max(5)
-  .meta({ description: 'From 1 (bad) to 5 (good)', ...inUnit('none', 5) });
+  .meta(inUnit('none', 5, 'From 1 (bad) to 5 (good)'));
 
 /** The body of POST /api/realtime/rate. */
 export const ratedSession = sessionProof.extend({ value: rating });

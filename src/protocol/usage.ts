@@ -7,13 +7,13 @@ import { instant, inUnit, ok, text } from './values.ts';
 /** A user's totals for the day and their ceilings (docs/contract.md, section 5.8). */
 export const usage = z
   .object({
-    tokens: z.int().meta({ description: 'Usage today, input and output together', ...inUnit('tokens', 1200) }),
-    dollars: z.number().meta({ description: 'Cost today', ...inUnit('dollars', 0.02) }),
-    dailyTokenLimit: z.int().meta({ description: 'The caller’s daily ceiling', ...inUnit('tokens', 300_000) }),
-    dailyDollarLimit: z.number().meta({ description: 'The caller’s daily ceiling', ...inUnit('dollars', 20) }),
-    resetAt: instant.meta({ description: 'When the next day begins and the totals start again' }),
+    tokens: z.int().meta(inUnit('tokens', 1200, 'Usage today, input and output together')),
+    dollars: z.number().meta(inUnit('dollars', 0.02, 'Cost today')),
+    dailyTokenLimit: z.int().meta(inUnit('tokens', 300_000, 'The caller’s daily ceiling')),
+    dailyDollarLimit: z.number().meta(inUnit('dollars', 20, 'The caller’s daily ceiling')),
+    resetAt: instant.describe('When the next day begins and the totals start again'),
   })
-  .meta({ description: 'The user’s totals of the day, and their ceilings' });
+  .describe('The user’s totals of the day, and their ceilings');
 
 export type Usage = Readonly<z.infer<typeof usage>>;
 
@@ -22,15 +22,18 @@ export const usageAmounts = z.object({
     .int()
     .min(0)
     .max(1e9)
-    .meta({ description: 'The amount to add, input and output together', ...inUnit('tokens', 1200) }),
+    .meta(inUnit('tokens', 1200, 'The amount to add, input and output together')),
   dollars: z
     .number()
     .min(0)
     .max(1e5)
-    .meta({
-      description: 'The amount to add, counted exactly to six decimals; further decimals are rounded half up',
-      ...inUnit('dollars', 0.02),
-    }),
+    .meta(
+      inUnit(
+        'dollars',
+        0.02,
+        'The amount to add, counted exactly to six decimals; further decimals are rounded half up',
+      ),
+    ),
 });
 
 /** A model response that a page's data channel reported, for calls that Switchboard meters (docs/contract.md, section 5.12). */
@@ -48,24 +51,22 @@ export const reportedResponse = z
         description: 'The ref of the call, as in its Location; by default the session’s newest call',
       }),
   })
-  .meta({
-    description:
-      'A model response reported by the page from its data channel: counted only if Switchboard meters the call and did not hear the response itself',
-  });
+  .describe(
+    'A model response reported by the page from its data channel: counted only if Switchboard meters the call and did not hear the response itself',
+  );
 
 export type ReportedResponse = Readonly<z.infer<typeof reportedResponse>>;
 
 /** The body of POST /api/auth/usage (docs/contract.md, section 5.8). */
 export const usageRequest = z.object({
-  email: optionalEmail.meta({
-    description:
-      'The user whose usage it is. Required without sm_session_id; with it, required from clients if the session was created with an address',
-  }),
+  email: optionalEmail.describe(
+    'The user whose usage it is. Required without sm_session_id; with it, required from clients if the session was created with an address',
+  ),
   ...usageAmounts.shape,
   response: reportedResponse.optional(),
   sm_session_id: sessionProof.shape.sm_session_id
     .optional()
-    .meta({ description: 'Proves whose usage it is; the report then counts as activity of the session' }),
+    .describe('Proves whose usage it is; the report then counts as activity of the session'),
   call: text(64)
     .optional()
     .meta({
@@ -73,10 +74,11 @@ export const usageRequest = z.object({
       description:
         'With a service token, instead of sm_session_id: the ref of a call of the session, which is the name of its room in LiveKit',
     }),
-  tenantId: tenantNamed.optional().meta({
-    description:
+  tenantId: tenantNamed
+    .optional()
+    .describe(
       'With a service token and no sm_session_id: the e-mail is that of a widget user of this tenant; without it, that of a console user',
-  }),
+    ),
 });
 
 export type UsageRequest = Readonly<z.infer<typeof usageRequest>>;
@@ -85,6 +87,6 @@ export type UsageRequest = Readonly<z.infer<typeof usageRequest>>;
 export const uncounted = z
   .literal(false)
   .optional()
-  .meta({ description: 'Present if Switchboard meters the session’s calls: the report changed nothing' });
+  .describe('Present if Switchboard meters the session’s calls: the report changed nothing');
 
 export const usageReply = z.object({ ok, usage, counted: uncounted });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What bodies and frames have in common: `true` for success, instants, texts with a maximum length, numbers with a unit. */
-export const ok = z.literal(true).meta({ description: 'Always true: the request was carried out' });
+export const ok = z.literal(true).describe('Always true: the request was carried out');
 
 /** A reply that says only that the request succeeded. */
 export const done = z.object({ ok });
@@ -21,8 +21,12 @@ export function commaList<const T extends string>(words: readonly T[]) {
       context.addIssue({ code: 'custom', message: rule });
       return z.NEVER;
     })
-    .meta({ description: `One or more of ${words.join(', ')}, separated by commas` });
+    .describe(`One or more of ${words.join(', ')}, separated by commas`);
 }
+
+/** A text, with the description and the examples that the interface descriptions give of it. */
+export const string = (description: string, ...examples: string[]): z.ZodString =>
+  z.string().meta({ description, examples });
 
 /** A text that is not empty and has at most `max` characters. */
 export const text = (max: number): z.ZodString => z.string().min(1).max(max);
@@ -52,9 +56,9 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number];
 
-/** A number's metadata in the interface descriptions: its unit, and an example. */
-export function inUnit(unit: Unit, example: number): { 'x-unit': Unit; examples: number[] } {
-  return { 'x-unit': unit, examples: [example] };
+/** A number's metadata in the interface descriptions: its unit, an example, and where it is not that of the schema, its description. */
+export function inUnit(unit: Unit, example: number, description?: string) {
+  return { ...(description !== undefined && { description }), 'x-unit': unit, examples: [example] };
 }
 
 export const count = z.int().min(0).meta(inUnit('count', 3));
@@ -72,4 +76,4 @@ export const instantAsked = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2030-01-01T12:00:00Z' })
   .meta({ description: 'An ISO 8601 time with a time zone', examples: ['2030-01-01T12:00:00Z'] })
   .transform((text) => Date.parse(text))
-  .meta({ description: 'An ISO 8601 time with a time zone' });
+  .describe('An ISO 8601 time with a time zone');

@@ -6,6 +6,7 @@ import { loginName, ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { string } from '../../protocol/values.ts';
 
 type OwnServices = Pick<Services, 'core' | 'identity'>;
 
@@ -21,7 +22,7 @@ const example: OwnLogin = {
   isCurrent: true,
 };
 
-const params = z.object({ id: z.string().meta({ description: 'The id of the login', examples: [example.id] }) });
+const params = z.object({ id: string('The id of the login', example.id) });
 
 /** Routes by which console users list and end their own logins (docs/contract.md, section 6.8). */
 export function ownLoginRoutes(services: OwnServices): Route[] {

@@ -23,6 +23,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
+import { string } from '../../protocol/values.ts';
 
 const MAX_TOLD = 20;
 const MAX_FACTS = 50;
@@ -129,9 +130,7 @@ export function makeBudgetRoute(services: Services): Route {
   });
 }
 
-const budgetParams = z.object({
-  id: z.string().meta({ description: 'The id of the budget in its tenant', examples: ['march'] }),
-});
+const budgetParams = z.object({ id: string('The id of the budget in its tenant', 'march') });
 
 /** Raises, lowers or changes a budget. */
 export function changeBudgetRoute(services: Services): Route {

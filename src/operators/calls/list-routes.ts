@@ -16,6 +16,7 @@ import { operatorRoute, pageEnd, readCursor } from '../route.ts';
 import { exampleCall, exampleToolCall } from './routes.ts';
 import { captionsOf, toListedCalls, toolCallsOf, toOperatorToolCall } from './view.ts';
 import { whyOfCall } from './why.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleListed: ListedOperatorCall = {
   ...exampleCall,
@@ -57,7 +58,7 @@ export function callsRoute(services: Services): Route {
   });
 }
 
-const callNamed = z.object({ ref: z.string().meta({ description: "The call's ref", examples: [exampleCall.ref] }) });
+const callNamed = z.object({ ref: string("The call's ref", exampleCall.ref) });
 
 /** One call by its own ref. */
 export function namedCallRoute(services: Services): Route {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type OperatorCall, type OperatorToolCall, operatorCallDetail } from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
@@ -7,6 +6,7 @@ import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '..
 import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -41,7 +41,7 @@ export const exampleToolCall: OperatorToolCall = {
 };
 
 const callParams = sessionParams.extend({
-  call: z.string().meta({ description: "The call's ref", examples: [exampleCall.ref] }),
+  call: string("The call's ref", exampleCall.ref),
 });
 
 /** One call of a session, and what its machine did. */

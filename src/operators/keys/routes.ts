@@ -20,6 +20,7 @@ import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleKey: OperatorKey = {
   tenantId: 'acme',
@@ -129,9 +130,7 @@ export function issueKeyRoute(services: Services): Route {
   });
 }
 
-const keyParams = z.object({
-  id: z.string().meta({ description: 'The id of the key in its tenant', examples: ['site'] }),
-});
+const keyParams = z.object({ id: string('The id of the key in its tenant', 'site') });
 
 /** Revokes a widget key, or previews what that would end. */
 export function revokeKeyRoute(services: Services): Route {

@@ -12,6 +12,7 @@ import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',
@@ -65,9 +66,7 @@ export function challengesRoute({
   });
 }
 
-const challengeParams = z.object({
-  id: z.string().meta({ description: 'The id of the code', examples: [exampleChallenge.id] }),
-});
+const challengeParams = z.object({ id: string('The id of the code', exampleChallenge.id) });
 
 /** One login code, and what its machine did. */
 export function challengeRoute({

@@ -18,6 +18,7 @@ import { liftAddressReply, liftAddressRequest } from '../../protocol/operator/ad
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleLogin: OperatorLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
@@ -30,9 +31,7 @@ const exampleLogin: OperatorLogin = {
   endedAt: null,
 };
 
-const loginParams = z.object({
-  id: z.string().meta({ description: 'The id of the login', examples: [exampleLogin.id] }),
-});
+const loginParams = z.object({ id: string('The id of the login', exampleLogin.id) });
 
 /** Console logins, newest first. */
 export function loginsRoute({

@@ -9,6 +9,7 @@ import { isLocal } from '../../http/local.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import { INSPECT_PATH } from './inspector.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleChart: Chart = {
   width: 360,
@@ -70,10 +71,7 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
     summary: 'Get the state machines, as definitions and as charts',
     description: 'The reply changes only when the service is rebuilt or reconfigured: send `If-None-Match`.',
     headers: z.object({
-      'if-none-match': z
-        .string()
-        .optional()
-        .meta({ description: 'The `ETag` of an earlier reply', examples: ['"4f1c0e8b7d2a"'] }),
+      'if-none-match': string('The `ETag` of an earlier reply', '"4f1c0e8b7d2a"').optional(),
     }),
     replies: {
       200: {

@@ -20,6 +20,7 @@ import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import type { Tenant } from '../../stores/tenants/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleSecret: OperatorSecret = {
   tenantId: 'acme',
@@ -94,9 +95,7 @@ export function setSecretRoute(services: Services): Route {
   });
 }
 
-const secretParams = z.object({
-  name: z.string().meta({ description: 'The name of the secret in its tenant', examples: ['crm'] }),
-});
+const secretParams = z.object({ name: string('The name of the secret in its tenant', 'crm') });
 
 /** Deletes a secret of a tenant. */
 export function deleteSecretRoute(services: Services): Route {

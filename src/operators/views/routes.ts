@@ -15,6 +15,7 @@ import type { SavedView } from '../../stores/saved-views/contract.ts';
 import { act } from '../act.ts';
 import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { string } from '../../protocol/values.ts';
 
 /** The most views that one operator may save. */
 const MAX_VIEWS = 50;
@@ -81,9 +82,7 @@ export function saveViewRoute(services: Services): Route {
   });
 }
 
-const viewParams = z.object({
-  id: z.string().meta({ description: 'The id of the view', examples: [exampleView.id] }),
-});
+const viewParams = z.object({ id: string('The id of the view', exampleView.id) });
 
 /** Deletes the operator's own view, or one shared with a tenant that they may change, because whoever saved it may have left. */
 export function deleteViewRoute(services: Services): Route {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
@@ -20,6 +19,7 @@ import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/e
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
+import { string } from '../../protocol/values.ts';
 
 /** Deliveries that are listed for one session. */
 const MAX_OF_SESSION = 100;
@@ -41,7 +41,7 @@ const exampleDelivery: OperatorDelivery = {
 };
 
 const deliveryParams = webhookParams.extend({
-  event: z.string().meta({ description: 'The id of the event', examples: [exampleDelivery.event] }),
+  event: string('The id of the event', exampleDelivery.event),
 });
 
 /** Deliveries to an endpoint, sent and waiting. */

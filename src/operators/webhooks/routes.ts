@@ -31,6 +31,7 @@ import {
 import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, noTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
+import { string } from '../../protocol/values.ts';
 
 export const exampleWebhook: OperatorWebhook = {
   id: 'wh_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -52,9 +53,7 @@ const TYPES = Object.entries(WEBHOOK_TYPES).map(([type, meaning]) => ({ type, me
 
 const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
-export const webhookParams = z.object({
-  id: z.string().meta({ description: 'The id of the webhook', examples: [exampleWebhook.id] }),
-});
+export const webhookParams = z.object({ id: string('The id of the webhook', exampleWebhook.id) });
 
 const CHANGES = ['ORIGIN_MISMATCH', 'NOT_FOUND'] as const;
 

@@ -1,47 +1,24 @@
 import { z } from 'zod';
 import { actor, requestId, tenantAsked, tenantId } from '../fields.ts';
-import { count, instant, instantAsked, text } from '../values.ts';
+import { count, instant, instantAsked, string, text } from '../values.ts';
 import { page, pageAsked } from './page.ts';
 
 /** One change that an operator made (docs/contract.md, section 8). */
 export const auditRow = z.object({
-  at: instant.meta({ description: 'When it was done' }),
+  at: instant.describe('When it was done'),
   actor,
-  role: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'The role in which they did it, or `cli`; null in rows of earlier versions',
-      examples: ['operator'],
-    }),
-  action: z.string().meta({ description: 'The action', examples: ['session.end', 'key.revoke'] }),
-  target: z.string().meta({
-    description: 'What was acted on: the ref of a session, `<tenant>/<id>` of a key, or another name',
-    examples: ['acme/site'],
-  }),
-  tenantId: tenantId.nullable().meta({ description: 'The tenant concerned; null if it belongs to no tenant' }),
-  reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'The reason given; null if none', examples: ['the visitor asked us to'] }),
-  requestId: requestId
-    .nullable()
-    .meta({ description: 'The `X-Request-Id` of the request; null if it was not done by a request' }),
-  batchId: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'The same for everything changed together; null for a single change',
-      examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'],
-    }),
-  result: z
-    .string()
-    .nullable()
-    .meta({
-      description: '`done`, `unchanged` or `failed`; null while unknown',
-      examples: ['done', 'unchanged', 'failed'],
-    }),
-  count: count.nullable().meta({ description: 'How many items were affected; null if not recorded' }),
+  role: string('The role in which they did it, or `cli`; null in rows of earlier versions', 'operator').nullable(),
+  action: string('The action', 'session.end', 'key.revoke'),
+  target: string('What was acted on: the ref of a session, `<tenant>/<id>` of a key, or another name', 'acme/site'),
+  tenantId: tenantId.nullable().describe('The tenant concerned; null if it belongs to no tenant'),
+  reason: string('The reason given; null if none', 'the visitor asked us to').nullable(),
+  requestId: requestId.nullable().describe('The `X-Request-Id` of the request; null if it was not done by a request'),
+  batchId: string(
+    'The same for everything changed together; null for a single change',
+    'batch_kX2vQ9mB4tYw7nLcR1sZ0A',
+  ).nullable(),
+  result: string('`done`, `unchanged` or `failed`; null while unknown', 'done', 'unchanged', 'failed').nullable(),
+  count: count.nullable().describe('How many items were affected; null if not recorded'),
 });
 
 export type AuditRow = z.infer<typeof auditRow>;
@@ -53,9 +30,9 @@ const actorRef = text(32).meta({
 });
 
 export const listedAuditRow = auditRow.extend({
-  actorRef: actorRef.nullable().meta({
-    description: 'Identifies who did it, for the `actorRef` filter of this list; null for users who see it masked',
-  }),
+  actorRef: actorRef
+    .nullable()
+    .describe('Identifies who did it, for the `actorRef` filter of this list; null for users who see it masked'),
 });
 
 export type ListedAuditRow = z.infer<typeof listedAuditRow>;
@@ -70,7 +47,7 @@ export const auditFilters = z.object({
     }),
   actorRef: actorRef
     .optional()
-    .meta({ description: 'Only actions of the actor with this `actorRef`; finds nothing for users who see it masked' }),
+    .describe('Only actions of the actor with this `actorRef`; finds nothing for users who see it masked'),
   action: text(64)
     .optional()
     .meta({ description: 'Only this action', examples: ['session.end'] }),
@@ -89,12 +66,12 @@ export const auditFilters = z.object({
       examples: ['folded'],
     }),
   tenantId: tenantAsked.optional(),
-  from: instantAsked.optional().meta({ description: 'Only actions at or after this time' }),
-  to: instantAsked.optional().meta({ description: 'Only actions before this time' }),
+  from: instantAsked.optional().describe('Only actions at or after this time'),
+  to: instantAsked.optional().describe('Only actions before this time'),
   ...pageAsked,
 });
 
 export const auditPage = z.object({
-  rows: z.array(listedAuditRow).meta({ description: 'What operators did, newest first' }),
+  rows: z.array(listedAuditRow).describe('What operators did, newest first'),
   ...page,
 });
