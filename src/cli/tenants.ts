@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../../config/config.ts';
 import { DirectoryInUse, lockDirectory, type DirectoryLock } from '../database/embedded/directory-lock.ts';
 import { addTenantToFile, FileBusy, TenantExists, WrongTenant } from '../tenants/add-to-file.ts';
+import { text, usageOf } from './store-command.ts';
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -13,8 +14,6 @@ export const tenantCommands = [
   },
 ] as const;
 
-const USAGE = `Usage:\n${tenantCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
-
 /**
  * `tenants add`: edits TENANTS_FILE, where tenants are defined. It needs no database.
  * @param args what follows `tenants`
@@ -23,7 +22,7 @@ const USAGE = `Usage:\n${tenantCommands.map(({ usage }) => `  ${usage}`).join('\
 export async function run(args: readonly string[], { out, err, env }: Terminal): Promise<number> {
   const asked = readAdd(args);
   if (typeof asked === 'string') {
-    err.write(`${asked}\n${USAGE}`);
+    err.write(`${asked}\n${usageOf(tenantCommands)}`);
     return exitCode.usage;
   }
   try {
@@ -59,7 +58,6 @@ async function lockFile(path: string): Promise<DirectoryLock | undefined> {
 
 function readAdd([name, ...rest]: readonly string[]) {
   if (name !== 'add') return name === undefined ? 'tenants needs a command' : `tenants has no command "${name}"`;
-  const text = { type: 'string' } as const;
   try {
     const options = { id: text, name: text, agent: { ...text, multiple: true } } as const;
     const { id = '', name: called, agent = [] } = parseArgs({ args: rest, options }).values;
