@@ -71,16 +71,8 @@ export const sessionParams = z.object({
 });
 
 /** The session that the request's path names by its id or ref; a session of a tenant that the operator does not see is treated as missing. */
-export async function findNamed(
-  call: Call,
-  {
-    sessions,
-    core: {
-      stores: { history },
-    },
-  }: Services,
-): Promise<VoiceRecord | Refusal> {
-  const id = await idOfNamed(call.params[0] ?? '', history);
+export async function findNamed(call: Call, { sessions, core }: Services): Promise<VoiceRecord | Refusal> {
+  const id = await idOfNamed(call.params[0] ?? '', core.stores.history);
   if (id instanceof Refusal) return id;
   const record = await sessions.find(id);
   return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : noSuchSession();

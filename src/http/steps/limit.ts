@@ -15,13 +15,9 @@ import { usualBody } from './body.ts';
  * The steps that count a request: in the window of its address before anything else, unless an operator may be asking, and in the window
  * of its user or operator once that is known.
  */
-export function createLimits({
-  core: {
-    edge,
-    live: { windows },
-  },
-  identity: { serviceOf },
-}: Pick<Services, 'core' | 'identity'>) {
+export function createLimits({ core: { edge, live }, identity: { serviceOf } }: Pick<Services, 'core' | 'identity'>) {
+  const { windows } = live;
+
   /** Written out, so that counting without waiting creates no closure: nearly all requests come here. */
   function count(x: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
     const counting = windows.take(window.prefix + name, window.perMinute, x.request.atMs);

@@ -25,12 +25,9 @@ const exampleRow: ListedAuditRow = {
 };
 
 /** Who changed what. */
-export function auditRoute({
-  identity: { subjects },
-  core: {
-    stores: { journal },
-  },
-}: Services): Route {
+export function auditRoute({ identity: { subjects }, core }: Services): Route {
+  const { journal } = core.stores;
+
   /** Null for operators who see the address masked, so that a ref does not let them tell people apart. */
   const refSeenBy = (operator: Operator, actor = ''): string | null =>
     actorSeenBy(operator, actor) === actor ? subjects.actor(actor) : null;

@@ -46,12 +46,7 @@ const exampleKey: OperatorKey = {
 
 /** The widget keys of tenants, with their live sessions. */
 export function keysRoute(services: Services): Route {
-  const {
-    tenants: directory,
-    core: {
-      stores: { history },
-    },
-  } = services;
+  const { tenants: directory, core } = services;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/keys',
@@ -74,7 +69,7 @@ export function keysRoute(services: Services): Route {
       const operator = within(call.operator, tenantId);
       const shown = tenantsOf(operator);
       const [counts, activityOf] = await Promise.all([
-        history.countOpenByKey(shown),
+        core.stores.history.countOpenByKey(shown),
         keyActivity(shown, call.request.atMs, services),
         directory.reload(),
       ]);

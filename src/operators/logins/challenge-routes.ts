@@ -25,11 +25,8 @@ const exampleChallenge: OperatorChallenge = {
 };
 
 /** Login codes that were sent, newest first. */
-export function challengesRoute({
-  core: {
-    stores: { challenges: challengeStore },
-  },
-}: Services): Route {
+export function challengesRoute({ core }: Services): Route {
+  const { challenges: challengeStore } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/challenges',
@@ -69,11 +66,8 @@ export function challengesRoute({
 const challengeParams = z.object({ id: string('The id of the code', exampleChallenge.id) });
 
 /** One login code, and what its machine did. */
-export function challengeRoute({
-  core: {
-    stores: { challenges: challengeStore, journal },
-  },
-}: Services): Route {
+export function challengeRoute({ core }: Services): Route {
+  const { challenges: challengeStore, journal } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/challenges/{id}',

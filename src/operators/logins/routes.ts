@@ -34,11 +34,8 @@ const exampleLogin: OperatorLogin = {
 const loginParams = z.object({ id: string('The id of the login', exampleLogin.id) });
 
 /** Console logins, newest first. */
-export function loginsRoute({
-  core: {
-    stores: { logins: loginStore },
-  },
-}: Services): Route {
+export function loginsRoute({ core }: Services): Route {
+  const { logins: loginStore } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/logins',
@@ -83,11 +80,8 @@ async function named(
 }
 
 /** One login, and what its machine did. */
-export function loginRoute({
-  core: {
-    stores: { logins: loginStore, journal },
-  },
-}: Services): Route {
+export function loginRoute({ core }: Services): Route {
+  const { logins: loginStore, journal } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/logins/{id}',

@@ -11,11 +11,8 @@ import { seriesOf } from './activity-spans.ts';
 const KEPT_MS = 5000;
 
 /** Activity over time. */
-export function activityRoute({
-  core: {
-    stores: { activity },
-  },
-}: Services): Route {
+export function activityRoute({ core }: Services): Route {
+  const { activity } = core.stores;
   const kept = cacheFor<ActivitySeries['series'] | undefined>(KEPT_MS);
   return operatorRoute({
     method: 'GET',

@@ -14,11 +14,8 @@ const MAX_DAYS = LONGEST_SPAN_MS / DAY_MS;
 const MAX_HAPPENED = 200;
 
 /** What differs from the span of the same length before, and what operators and processes did meanwhile. */
-export function changesRoute({
-  core: {
-    stores: { activity, journal },
-  },
-}: Services): Route {
+export function changesRoute({ core }: Services): Route {
+  const { activity, journal } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/changes',

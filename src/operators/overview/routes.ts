@@ -104,13 +104,9 @@ async function readActivity(
   { tenants }: Operator,
   atMs: number,
   orNull: <T>(part: Promise<T>) => Promise<T | null>,
-  {
-    operators: { figures },
-    core: {
-      stores: { activity },
-    },
-  }: Services,
+  { operators: { figures }, core }: Services,
 ): Promise<Reading> {
+  const { activity } = core.stores;
   const [endingSoon, lateHangups, went, lately] = await Promise.all([
     orNull(figures.endingSoon(tenants, atMs)),
     orNull(figures.lateHangups(tenants, atMs)),

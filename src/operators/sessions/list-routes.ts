@@ -35,12 +35,9 @@ type SessionQuery = z.output<typeof sessionFilters>;
 type Sort = HistorySort | 'deadline';
 
 /** The list of sessions by filters. */
-export function sessionsRoute({
-  core: {
-    stores: { history, usageReports },
-  },
-  sessions,
-}: Services): Route {
+export function sessionsRoute({ core, sessions }: Services): Route {
+  const { history, usageReports } = core.stores;
+
   function pageOf(asked: SessionQuery, sort: Sort, after: Position | undefined, operator: Operator, atMs: number) {
     const filter = toHistoryFilter(asked, operator);
     if (sort !== 'deadline') return history.list(filter, after, asked.limit, sort);
