@@ -55,6 +55,17 @@ export const auditReason = z
   .optional()
   .meta({ description: 'The reason, for the audit', examples: ['the visitor asked us to'] });
 
+/** The same in a query. */
+export const reasonAsked = text(500)
+  .optional()
+  .meta({ ...auditReason.meta() });
+
+/** The body of an action for which only a reason can be given. */
+export const onlyReason = z.strictObject({ reason: auditReason });
+
+/** The query of what operators see of all their tenants, or of one. */
+export const ofTenant = z.object({ tenantId: tenantAsked.optional() });
+
 /** Who did something, in the form that operators see. */
 export const actor = string(
   'Who did it: an e-mail address, `service:` and what distinguishes the token, or `cli`; viewers and admins of tenants see other people’s addresses masked',

@@ -57,7 +57,7 @@ export const ownLogins = z.object({
   logins: z.array(ownLogin).describe('The active logins of the caller’s address, newest first, at most 100'),
 });
 
-export const revokeOwnLoginReply = z.object({ ok, alreadyEnded: z.boolean().describe('Whether it had already ended') });
+export const revokeLoginReply = z.object({ ok, alreadyEnded: z.boolean().describe('Whether it had already ended') });
 
 /** The only refusal without a code (docs/contract.md, section 6.5). */
 export const noLoginReply = z.object({

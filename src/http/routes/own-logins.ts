@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import { iso } from '../../kernel/time.ts';
-import { loginName, ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
+import { loginName, ownLogins, revokeLoginReply, type OwnLogin } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -65,7 +65,7 @@ function revokeRoute({ core, identity }: OwnServices): Route {
     replies: {
       200: {
         description: 'The login has ended',
-        schema: revokeOwnLoginReply,
+        schema: revokeLoginReply,
         example: { ok: true, alreadyEnded: false },
       },
     },

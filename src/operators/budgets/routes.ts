@@ -5,7 +5,6 @@ import {
   budgetOf,
   budgetReply,
   changeBudgetRequest,
-  deleteBudgetReply,
   deleteBudgetFilters,
   makeBudgetRequest,
   operatorBudgets,
@@ -23,7 +22,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
-import { string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/values.ts';
 
 const MAX_TOLD = 20;
 const MAX_FACTS = 50;
@@ -179,7 +178,7 @@ export function deleteBudgetRoute(services: Services): Route {
     params: budgetParams,
     right: 'change',
     query: deleteBudgetFilters,
-    replies: { 200: { description: 'The budget was deleted', schema: deleteBudgetReply, example: { ok: true } } },
+    replies: { 200: { description: 'The budget was deleted', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call, { tenantId, reason = null }) {
       const [id = ''] = call.params;

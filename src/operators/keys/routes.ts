@@ -5,7 +5,6 @@ import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
 import {
   issueKeyReply,
   issueKeyRequest,
-  keyFilters,
   type OperatorKey,
   operatorKeys,
   pauseKeyReply,
@@ -21,6 +20,7 @@ import type { Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/values.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleKey: OperatorKey = {
   tenantId: 'acme',
@@ -52,7 +52,7 @@ export function keysRoute(services: Services): Route {
     path: '/api/operator/keys',
     operationId: 'listKeys',
     summary: 'List tenants and their widget keys, including revoked ones',
-    query: keyFilters,
+    query: ofTenant,
     replies: {
       200: {
         description: 'The keys',

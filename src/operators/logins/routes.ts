@@ -3,14 +3,7 @@ import { toOperatorLogin } from './view.ts';
 import { z } from 'zod';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import {
-  loginFilters,
-  loginPage,
-  type OperatorLogin,
-  operatorLoginDetail,
-  revokeLoginReply,
-  revokeLoginRequest,
-} from '../../protocol/operator/login.ts';
+import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, exampleEvent, operatorRoute, pageEnd, readCursor } from '../route.ts';
@@ -19,6 +12,8 @@ import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/values.ts';
+import { onlyReason } from '../../protocol/fields.ts';
+import { revokeLoginReply } from '../../protocol/login.ts';
 
 const exampleLogin: OperatorLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
@@ -124,7 +119,7 @@ export function revokeLoginRoute(services: Services): Route {
     description: 'Takes effect on every node within a second. Repeating it changes nothing.',
     params: loginParams,
     right: 'change-installation',
-    body: revokeLoginRequest.optional(),
+    body: onlyReason.optional(),
     bodyExample: { reason: 'the laptop was stolen' },
     replies: {
       200: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },

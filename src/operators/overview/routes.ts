@@ -1,5 +1,5 @@
 import { type Operator, tenantsOf, within } from '../roles.ts';
-import { overview, type OverviewActivity, overviewFilters } from '../../protocol/operator/overview.ts';
+import { overview, type OverviewActivity } from '../../protocol/operator/overview.ts';
 import { spendOf } from '../usage/spend.ts';
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { ifAway } from '../../kernel/errors.ts';
@@ -11,6 +11,7 @@ import { judge } from './verdict.ts';
 import type { CountChange } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';
 import type { Services } from '../../http/services.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
@@ -45,7 +46,7 @@ export function overviewRoute(services: Services): Route {
     summary: 'Get counts by state, caller and tenant, today’s cost, the activity, and a verdict on what is wrong',
     description:
       'The counts by caller and tenant are of live sessions; `ended` counts those of the last day. With tenantId the reply is what the admin of that tenant sees. While the database is away everything read from it is null, and the verdict says so. Each process computes it at most every two seconds.',
-    query: overviewFilters,
+    query: ofTenant,
     replies: {
       200: {
         description: 'The overview',

@@ -3,11 +3,9 @@ import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
 import {
-  deleteSecretReply,
   deleteSecretRequest,
   type OperatorSecret,
   operatorSecrets,
-  secretFilters,
   setSecretReply,
   setSecretRequest,
   signingSecretReply,
@@ -20,7 +18,8 @@ import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import type { Tenant } from '../../stores/tenants/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
-import { string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/values.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleSecret: OperatorSecret = {
   tenantId: 'acme',
@@ -39,7 +38,7 @@ export function secretsRoute(services: Services): Route {
     path: '/api/operator/secrets',
     operationId: 'listSecrets',
     summary: 'List the secrets of tenants, who set them and which agents send them, without their values',
-    query: secretFilters,
+    query: ofTenant,
     replies: {
       200: {
         description: 'The secrets',
@@ -109,7 +108,7 @@ export function deleteSecretRoute(services: Services): Route {
     right: 'change',
     body: deleteSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
-    replies: { 200: { description: 'The secret was deleted', schema: deleteSecretReply, example: { ok: true } } },
+    replies: { 200: { description: 'The secret was deleted', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const tenant = await findTenant(call, services);

@@ -1,10 +1,5 @@
 import { Refusal } from '../../protocol/refusal.ts';
-import {
-  operatorEndManyReply,
-  operatorEndManyRequest,
-  operatorEndReply,
-  operatorEndRequest,
-} from '../../protocol/operator/session.ts';
+import { operatorEndManyReply, operatorEndManyRequest, operatorEndReply } from '../../protocol/operator/session.ts';
 import { viewOf } from '../../voice/records.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
@@ -15,6 +10,7 @@ import { nameOfFilter, openOnly, tenantMeant, toHistoryFilter } from './filter.t
 import { exampleSession } from './list-routes.ts';
 import { toOperatorSession } from './view.ts';
 import type { Services } from '../../http/services.ts';
+import { onlyReason } from '../../protocol/fields.ts';
 
 /** Example sessions that a count returns. */
 const SAMPLE = 10;
@@ -28,7 +24,7 @@ export function endRoute(services: Services): Route {
     summary: 'End one session',
     description: `Idempotent. Who ended it, when and why is recorded. ${NAMED}`,
     right: 'change',
-    body: operatorEndRequest.optional(),
+    body: onlyReason.optional(),
     params: sessionParams,
     bodyExample: { reason: 'the visitor asked us to' },
     replies: {

@@ -1,9 +1,10 @@
-import { whisperReply, whisperRequest } from '../../protocol/operator/session.ts';
+import { whisperRequest } from '../../protocol/operator/session.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { whisper } from './whisper.ts';
+import { done } from '../../protocol/values.ts';
 
 /** Whispers to the agent of a session. */
 export function whisperRoute(services: Services): Route {
@@ -18,7 +19,7 @@ export function whisperRoute(services: Services): Route {
     params: sessionParams,
     bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
     replies: {
-      200: { description: 'The message was sent to the provider', schema: whisperReply, example: { ok: true } },
+      200: { description: 'The message was sent to the provider', schema: done, example: { ok: true } },
     },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
     handle: async (call) => {

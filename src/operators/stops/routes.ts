@@ -2,7 +2,6 @@ import { iso } from '../../kernel/time.ts';
 import {
   operatorStops,
   resumeReply,
-  stopFilters,
   stopReply,
   stopRequest,
   type OperatorStop,
@@ -15,6 +14,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 const NAME_A_TENANT = 'Name a tenantId: you may stop your own tenants, and not the whole installation.';
 
@@ -36,7 +36,7 @@ export function stopsRoute(services: Services): Route {
     summary: 'Get what is stopped, by whom, and what is still open',
     description:
       'With tenantId `open` counts that tenant only. A session with direct calls counts as over once it has ended here: its provider cannot be asked to end the call.',
-    query: stopFilters,
+    query: ofTenant,
     replies: {
       200: {
         description: 'The stops, that of the installation first',

@@ -11,15 +11,14 @@ import {
   replayReply,
   replayRequest,
   sessionDeliveries,
-  webhookActRequest,
-  webhookDone,
 } from '../../protocol/operator/webhook.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
-import { string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/values.ts';
+import { onlyReason } from '../../protocol/fields.ts';
 
 /** Deliveries that are listed for one session. */
 const MAX_OF_SESSION = 100;
@@ -120,9 +119,9 @@ export function replayRoute(services: Services): Route {
     description: 'Sent at once, with the same webhook-id and all attempts.',
     params: deliveryParams,
     right: 'change',
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: { reason: 'the server lost it' },
-    replies: { 200: { description: 'The event will be sent', schema: webhookDone, example: { ok: true } } },
+    replies: { 200: { description: 'The event will be sent', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const found = await findWebhook(call, services);

@@ -8,9 +8,6 @@ import {
   newWebhookRequest,
   type OperatorWebhook,
   operatorWebhooks,
-  webhookActRequest,
-  webhookDone,
-  webhookFilters,
   webhookReply,
   webhookSecretReply,
   webhookTestReply,
@@ -31,7 +28,8 @@ import {
 import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, noTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
-import { string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/values.ts';
+import { ofTenant, onlyReason } from '../../protocol/fields.ts';
 
 export const exampleWebhook: OperatorWebhook = {
   id: 'wh_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -73,7 +71,7 @@ export function webhooksRoute(services: Services): Route {
     path: '/api/operator/webhooks',
     operationId: 'listWebhooks',
     summary: 'List webhooks of tenants and of the installation, their state, and how many deliveries wait',
-    query: webhookFilters,
+    query: ofTenant,
     replies: {
       200: {
         description: 'The webhooks',
@@ -178,7 +176,7 @@ export function deleteWebhookRoute(services: Services): Route {
     params: webhookParams,
     right: 'change',
     query: deleteWebhookFilters,
-    replies: { 200: { description: 'The webhook was deleted', schema: webhookDone, example: { ok: true } } },
+    replies: { 200: { description: 'The webhook was deleted', schema: done, example: { ok: true } } },
     refusals: CHANGES,
     handle: (call, { reason = null }) =>
       withWebhook(call, services, async (found) => {
@@ -197,7 +195,7 @@ export function rotateWebhookRoute(services: Services): Route {
     description: 'The previous secret also signs for another 24 hours.',
     params: webhookParams,
     right: 'change',
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: { reason: 'once a year' },
     replies: { 201: { description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } } },
     refusals: [...CHANGES, 'CONFLICT'],
@@ -220,7 +218,7 @@ export function tryWebhookRoute(services: Services): Route {
     params: webhookParams,
     right: 'change',
     perOperator: { name: 'webhook test', perMinute: 30 },
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: {},
     replies: {
       201: {
@@ -252,7 +250,7 @@ export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): 
       : 'Events that happen meanwhile wait for it.',
     params: webhookParams,
     right: 'change',
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: {},
     replies: {
       200: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { budgetChanges, budgetFields, checkBudget, minutesOf } from '../budget.ts';
-import { agentId, auditReason, keyId, namedTenant, tenantId as tenantIdField, tenantNamed } from '../fields.ts';
-import { instant, inUnit, ok, ordinal, percent, string, text } from '../values.ts';
+import {
+  agentId,
+  auditReason,
+  keyId,
+  namedTenant,
+  reasonAsked,
+  tenantId as tenantIdField,
+  tenantNamed,
+} from '../fields.ts';
+import { instant, inUnit, ordinal, percent, string } from '../values.ts';
 import { asOf } from './page.ts';
 import { toUsed, used } from './usage.ts';
 
@@ -123,11 +131,4 @@ export const changeBudgetRequest = z.strictObject({
 
 export const budgetReply = z.object({ budget: operatorBudget.describe('The budget as it is now') });
 
-export const deleteBudgetFilters = z.object({
-  tenantId,
-  reason: text(500)
-    .optional()
-    .meta({ ...auditReason.meta() }),
-});
-
-export const deleteBudgetReply = z.object({ ok });
+export const deleteBudgetFilters = z.object({ tenantId, reason: reasonAsked });

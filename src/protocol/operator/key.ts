@@ -1,17 +1,7 @@
 import { z } from 'zod';
 import { callMode, dataChannel } from '../call.ts';
 import { keyBots } from '../key-bots.ts';
-import {
-  agentId,
-  auditReason,
-  keyId,
-  namedTenant,
-  origin,
-  tenantAsked,
-  tenantId,
-  tenantNamed,
-  widgetKey,
-} from '../fields.ts';
+import { agentId, auditReason, keyId, namedTenant, origin, tenantId, tenantNamed, widgetKey } from '../fields.ts';
 import { count, dollars, instant, inUnit, ok, string, text, tokens } from '../values.ts';
 
 const amount = z.number().min(0).meta(inUnit('dollars', 20));
@@ -108,8 +98,6 @@ export const operatorKeys = z.object({
     .describe('The tenants that you may see'),
   keys: z.array(operatorKey).describe('The widget keys of these tenants, including revoked ones'),
 });
-
-export const keyFilters = z.object({ tenantId: tenantAsked.optional() });
 
 /** Other mistakes are reported by the rules of TENANTS_FILE. */
 export const issueKeyRequest = z.strictObject({

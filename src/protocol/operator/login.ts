@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { loginId, loginName } from '../login.ts';
-import { auditReason, subject } from '../fields.ts';
-import { count, instant, ok, string } from '../values.ts';
+import { subject } from '../fields.ts';
+import { count, instant, string } from '../values.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 
@@ -59,6 +59,3 @@ export const challengePage = z.object({
   challenges: z.array(operatorChallenge).describe('Login codes, newest first'),
   ...page,
 });
-
-export const revokeLoginRequest = z.strictObject({ reason: auditReason });
-export const revokeLoginReply = z.object({ ok, alreadyEnded: z.boolean().describe('Whether it had already ended') });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { tenantAsked } from '../fields.ts';
 import { count, dollars } from '../values.ts';
 import { activity, verdict } from './activity.ts';
 import { dependencyState, operatorNode } from './node.ts';
@@ -29,8 +28,6 @@ export const overviewActivity = z.object({
 });
 
 export type OverviewActivity = z.infer<typeof overviewActivity>;
-
-export const overviewFilters = z.object({ tenantId: tenantAsked.optional() });
 
 /** GET /api/operator/overview: the numbers of sessions, and what goes on (docs/contract.md, section 8). */
 export const overview = z.object({

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { actor, agentId, auditReason, namedTenant, tenantAsked, tenantId, tenantNamed } from '../fields.ts';
-import { instant, ok, ordinal, string } from '../values.ts';
+import { actor, agentId, auditReason, namedTenant, tenantId, tenantNamed } from '../fields.ts';
+import { instant, ordinal, string } from '../values.ts';
 
-const reason = auditReason;
 const name = string('The name of the secret in its tenant', 'crm');
 const agents = z.array(agentId).describe('The agents whose tools send it');
 
@@ -26,28 +25,24 @@ export const operatorSecrets = z.object({
     .describe('Secrets that tools use and nobody has set: those tools fail'),
 });
 
-export const secretFilters = z.object({ tenantId: tenantAsked.optional() });
-
 /** Other mistakes in a name or a value are reported by the rules that the command uses too. */
 export const setSecretRequest = z.strictObject({
   tenantId: tenantNamed.describe('The tenant of the secret'),
   name: name.describe('The name by which tools refer to it: 1 to 64 letters, digits, hyphens and underscores'),
   value: string('The value: 1 to 1,024 printable ASCII characters, never shown again', 'sk_live_4f1c0e8b7d2a'),
-  reason,
+  reason: auditReason,
 });
 
 export const setSecretReply = z.object({ secret: operatorSecret.describe('The secret, without its value') });
 
 export const deleteSecretRequest = z.strictObject({
   tenantId: tenantNamed.describe('The tenant of the secret'),
-  reason,
+  reason: auditReason,
 });
-
-export const deleteSecretReply = z.object({ ok });
 
 export const signingSecretRequest = z.strictObject({
   tenantId: tenantNamed.describe('The tenant of the signing secret'),
-  reason,
+  reason: auditReason,
 });
 
 export const signingSecretReply = z.object({

@@ -19,7 +19,7 @@ import {
   tenantAsked,
   tenantId,
 } from '../fields.ts';
-import { commaList, count, instant, instantAsked, inUnit, ok, string } from '../values.ts';
+import { commaList, count, instant, instantAsked, inUnit, string } from '../values.ts';
 import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
@@ -257,8 +257,6 @@ export const operatorSessionPage = z.object({
   ...page,
 });
 
-export const operatorEndRequest = z.strictObject({ reason: auditReason });
-
 export const whisperRequest = z.strictObject({
   text: z
     .string()
@@ -270,8 +268,6 @@ export const whisperRequest = z.strictObject({
       minLength: 1,
     }),
 });
-
-export const whisperReply = z.object({ ok });
 
 export const operatorEndReply = sessionReply.extend({
   alreadyEnded: z.boolean().describe('Whether it had already ended, also by the clock'),

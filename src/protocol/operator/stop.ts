@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actor, auditReason, tenantAsked, tenantId, tenantNamed } from '../fields.ts';
+import { actor, auditReason, tenantId, tenantNamed } from '../fields.ts';
 import { count, instant, ok, string } from '../values.ts';
 
 /** An emergency stop as operators see it (docs/contract.md, section 8). */
@@ -23,8 +23,6 @@ const stillOpen = z
       .describe('Calls at the provider'),
   })
   .describe('What is open now, within the requested scope; all are 0 when everything stopped is over');
-
-export const stopFilters = z.object({ tenantId: tenantAsked.optional() });
 
 export const operatorStops = z.object({ stops: z.array(operatorStop).describe('The stops in force'), open: stillOpen });
 

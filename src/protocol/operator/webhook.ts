@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { actor, auditReason, namedTenant, sessionRef, tenantAsked, tenantId, tenantNamed } from '../fields.ts';
-import { count, instant, instantAsked, inUnit, milliseconds, ok, ordinal, string, text } from '../values.ts';
+import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed } from '../fields.ts';
+import { count, instant, instantAsked, inUnit, milliseconds, ordinal, string, text } from '../values.ts';
 import { webhookTypes } from '../webhook-event.ts';
 import { page, pageAsked } from './page.ts';
 
-const reason = auditReason;
 const webhookId = string('The id of the webhook', 'wh_Zq3v0m8XcQf1rT6uYp2sLw');
 const eventId = string('The id of the event, sent as `webhook-id` in its requests', 'evt_Zq3v0m8XcQf1rT6uYp2sLw');
 const eventType = string('The type of the event', 'session.settled');
@@ -50,8 +49,6 @@ export const operatorWebhook = z.object({
 
 export type OperatorWebhook = z.infer<typeof operatorWebhook>;
 
-export const webhookFilters = z.object({ tenantId: tenantAsked.optional() });
-
 export const operatorWebhooks = z.object({
   tenants: z.array(namedTenant).describe('The tenants that you may see'),
   webhooks: z.array(operatorWebhook).describe('The webhooks of these tenants, and those of the installation'),
@@ -68,7 +65,7 @@ export const newWebhookRequest = z.strictObject({
     .describe('The tenant of the webhook; leave it out for a webhook of the installation'),
   url,
   types,
-  reason,
+  reason: auditReason,
 });
 
 const secret = string(
@@ -78,17 +75,13 @@ const secret = string(
 
 export const newWebhookReply = z.object({ webhook: operatorWebhook.describe('The new webhook'), secret });
 
-export const changeWebhookRequest = z.strictObject({ url: url.optional(), types: types.optional(), reason });
-
-export const deleteWebhookFilters = z.object({
-  reason: text(500)
-    .optional()
-    .meta({ ...auditReason.meta() }),
+export const changeWebhookRequest = z.strictObject({
+  url: url.optional(),
+  types: types.optional(),
+  reason: auditReason,
 });
 
-export const webhookActRequest = z.strictObject({ reason });
-
-export const webhookDone = z.object({ ok });
+export const deleteWebhookFilters = z.object({ reason: reasonAsked });
 
 export const webhookSecretReply = z.object({ secret });
 
@@ -156,7 +149,7 @@ export const replayRequest = z.strictObject({
   types: types.optional().describe('The types to send again; all by default'),
   dryRun: z.boolean().optional().describe('Only count them, and send nothing'),
   expected: count.optional().describe('The number counted before; required unless it is a dry run'),
-  reason,
+  reason: auditReason,
 });
 
 export const replayReply = z.union([

@@ -2,7 +2,6 @@
 import type {
   budgetReply,
   changeBudgetRequest,
-  deleteBudgetReply,
   makeBudgetRequest,
   OperatorBudget,
   operatorBudgets,
@@ -10,6 +9,7 @@ import type {
 import { patch, post, remove, type Answer } from './api.ts';
 import { queryText } from './query.ts';
 import type { Output } from './shapes.ts';
+import type { done } from '../../../protocol/values.ts';
 
 export type Budgets = Output<typeof operatorBudgets>;
 export type Budget = OperatorBudget;
@@ -31,7 +31,7 @@ export function changeBudget(
   return patch(pathOf(budget, {}), changes);
 }
 
-export function deleteBudget(budget: Named, reason: string): Promise<Answer<Output<typeof deleteBudgetReply>>> {
+export function deleteBudget(budget: Named, reason: string): Promise<Answer<Output<typeof done>>> {
   return remove(pathOf(budget, { reason }));
 }
 

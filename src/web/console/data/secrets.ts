@@ -1,6 +1,5 @@
 /** The secrets of tenants, with which Switchboard proves itself to the servers of their tools. */
 import type {
-  deleteSecretReply,
   OperatorSecret,
   operatorSecrets,
   setSecretReply,
@@ -9,6 +8,7 @@ import type {
 } from '../../../protocol/operator/secret.ts';
 import { post, type Answer } from './api.ts';
 import type { Output } from './shapes.ts';
+import type { done } from '../../../protocol/values.ts';
 
 export type Secrets = Output<typeof operatorSecrets>;
 export type SecretTenant = Secrets['tenants'][number];
@@ -20,7 +20,7 @@ export function setSecret(secret: Output<typeof setSecretRequest>): Promise<Answ
 export function deleteSecret(
   { tenantId, name }: Pick<OperatorSecret, 'tenantId' | 'name'>,
   reason: string,
-): Promise<Answer<Output<typeof deleteSecretReply>>> {
+): Promise<Answer<Output<typeof done>>> {
   return post(`/api/operator/secrets/${encodeURIComponent(name)}/delete`, { tenantId, reason });
 }
 
