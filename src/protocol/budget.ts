@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { email, MAX_TOLD } from './email.ts';
-import { instant, inUnit, string } from './values.ts';
-
-interface IssueInput {
-  readonly input?: unknown;
-}
-
-/** The error for a field of the wrong type; a missing field gets its own message. */
-function wanted(what: string): { error: (issue: IssueInput) => string } {
-  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
-}
+import { instant, inUnit, string, wanted } from './values.ts';
 
 const MAX_DOLLARS = 1_000_000_000;
 const MAX_TOKENS = 1_000_000_000_000_000;

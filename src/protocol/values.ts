@@ -24,6 +24,11 @@ export function commaList<const T extends string>(words: readonly T[]) {
     .describe(`One or more of ${words.join(', ')}, separated by commas`);
 }
 
+/** The message for a field of the wrong type; a missing field gets a message of its own. */
+export function wanted(what: string): { error: (issue: { readonly input?: unknown }) => string } {
+  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
+}
+
 /** A text, with the description and the examples that the interface descriptions give of it. */
 export const string = (description: string, ...examples: string[]): z.ZodString =>
   z.string().meta({ description, examples });

@@ -15,7 +15,7 @@ import {
   type Tenants,
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
-import type { FileProblem } from './conflicts.ts';
+import type { FileProblem } from './outline.ts';
 import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
 import { warningsOf } from './open-keys.ts';
