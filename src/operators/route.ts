@@ -16,6 +16,7 @@ import type { ActBy } from './act.ts';
 import { seesTenant, type Operator, type Right } from './roles.ts';
 import type { Services } from '../http/services.ts';
 import { string } from '../protocol/values.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
 
 export const TAG = 'Operators';
 const ALWAYS_REFUSED = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
@@ -86,6 +87,18 @@ export function scopeOf(operator: Operator, tenantId: string | undefined, forbid
   const scope = tenantId ?? null;
   if (seesTenant(operator, scope)) return scope;
   return scope === null ? new Refusal('FORBIDDEN', forbidden) : noTenant(scope);
+}
+
+/** A tenant by its id; one that the operator does not see is treated as missing. @throws Unavailable when the database is away */
+export async function findTenant(
+  operator: Operator,
+  tenantId: string,
+  { tenants: directory }: Services,
+): Promise<Tenant | Refusal> {
+  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
+  // A tenant that was added a moment ago may not have reached this node yet.
+  await directory.reload();
+  return directory.tenant(tenantId) ?? noTenant(tenantId);
 }
 
 /** The refusal where a tenant does not exist, or the operator does not see it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Call, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
 import {
@@ -15,9 +15,8 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
 import { findMissingSecrets, sendersOf } from '../../secrets/senders.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
-import type { Tenant } from '../../stores/tenants/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
-import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { actBy, findTenant, operatorRoute } from '../route.ts';
 import { done, string } from '../../protocol/values.ts';
 import { ofTenant } from '../../protocol/fields.ts';
 
@@ -84,7 +83,7 @@ export function setSecretRoute(services: Services): Route {
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
-      const tenant = await findTenant(call, services);
+      const tenant = await findTenant(call.operator, call.body.tenantId, services);
       if (tenant instanceof Refusal) return tenant;
       const { name, value } = call.body;
       const kept = await setSecret({ tenantId: tenant.id, name, value }, actBy(call), services.operators.secrets);
@@ -111,7 +110,7 @@ export function deleteSecretRoute(services: Services): Route {
     replies: { 200: { description: 'The secret was deleted', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
-      const tenant = await findTenant(call, services);
+      const tenant = await findTenant(call.operator, call.body.tenantId, services);
       if (tenant instanceof Refusal) return tenant;
       const [name = ''] = call.params;
       const deleted = await deleteSecret(tenant.id, name, actBy(call), services.operators.secrets);
@@ -140,23 +139,12 @@ export function signingSecretRoute(services: Services): Route {
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
-      const tenant = await findTenant(call, services);
+      const tenant = await findTenant(call.operator, call.body.tenantId, services);
       if (tenant instanceof Refusal) return tenant;
       const secret = await rotateSigningSecret(tenant.id, actBy(call), services.operators.secrets);
       return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
     },
   });
-}
-
-/** The tenant that a body names; a tenant that the operator does not see is treated as missing. */
-async function findTenant(
-  { operator, body: { tenantId } }: Call<{ readonly tenantId: string }>,
-  { tenants: directory }: Services,
-): Promise<Tenant | Refusal> {
-  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
-  // A tenant that was added a moment ago may not have reached this node yet.
-  await directory.reload();
-  return directory.tenant(tenantId) ?? noTenant(tenantId);
 }
 
 function toOperatorSecret(

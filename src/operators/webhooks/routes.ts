@@ -26,7 +26,7 @@ import {
   tryWebhook,
 } from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within } from '../roles.ts';
-import { actBy, noTenant, operatorRoute, scopeOf } from '../route.ts';
+import { actBy, findTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
 import { done, string } from '../../protocol/values.ts';
 import { ofTenant, onlyReason } from '../../protocol/fields.ts';
@@ -280,7 +280,7 @@ async function shown(endpoint: WebhookEndpoint, { operator }: Pick<Call, 'operat
 
 async function findScope(
   { operator, body: { tenantId } }: Call<{ readonly tenantId?: string | undefined }>,
-  { tenants: directory }: Services,
+  services: Services,
 ): Promise<string | null | Refusal> {
   const scope = scopeOf(
     operator,
@@ -288,7 +288,6 @@ async function findScope(
     'Name a tenantId: you may add webhooks to your own tenants, and not to the installation.',
   );
   if (scope === null || scope instanceof Refusal) return scope;
-  // A tenant that was added a moment ago may not have reached this node yet.
-  await directory.reload();
-  return directory.tenant(scope) === undefined ? noTenant(scope) : scope;
+  const tenant = await findTenant(operator, scope, services);
+  return tenant instanceof Refusal ? tenant : tenant.id;
 }
