@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { invalidFields } from '../http/invalid-request.ts';
 import { readQuery } from '../http/query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../http/route.ts';
 import { sample } from '../http/samples.ts';
@@ -8,7 +7,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { iso } from '../kernel/time.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
-import { noSuchSession, Refusal } from '../protocol/refusal.ts';
+import { noSuchSession, Refusal, wrongField } from '../protocol/refusal.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { JournalPosition } from '../stores/journal/contract.ts';
 import { idOfNamed } from '../voice/find-sessions.ts';
@@ -184,8 +183,8 @@ export function readJournalCursor(cursor: string | undefined): JournalPosition |
   return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], ordinal: parts[1] };
 }
 
-function wrongCursor(): Refusal {
-  return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+export function wrongCursor(): Refusal {
+  return wrongField('cursor', 'must be the nextCursor of an earlier page');
 }
 
 function parseCursor(cursor: string): unknown {

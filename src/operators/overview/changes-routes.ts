@@ -4,8 +4,7 @@ import { LONGEST_SPAN_MS, movedBetween } from './activity-spans.ts';
 import { whatHappened, whatMoved } from './changes.ts';
 import { changesSince, operatorChanges } from '../../protocol/operator/change.ts';
 import type { Journal, JournalQuery } from '../../stores/journal/contract.ts';
-import { Refusal } from '../../protocol/refusal.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
@@ -47,7 +46,7 @@ export function changesRoute({ core }: Services): Route {
     handle: async (call, { since, tenantId }) => {
       const { atMs } = call.request;
       const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);
-      if (fromMs >= atMs) return invalidFields([{ path: 'since', message: 'must be in the past' }]);
+      if (fromMs >= atMs) return wrongField('since', 'must be in the past');
       if (atMs - fromMs > LONGEST_SPAN_MS)
         return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MAX_DAYS} days here; ask with a later since.`);
       const seesAll = call.operator.tenants === '*';

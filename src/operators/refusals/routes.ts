@@ -12,9 +12,8 @@ import {
   refusalFilters,
   refusalMinute,
 } from '../../protocol/operator/refusal.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { JournalQuery } from '../../stores/journal/contract.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Result, Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
@@ -81,7 +80,7 @@ async function list(
   if (after instanceof Refusal) return after;
   const toMs = to === undefined ? atMs : Date.parse(to);
   const fromMs = from === undefined ? toMs - DAY_MS : Date.parse(from);
-  if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
+  if (fromMs > toMs) return wrongField('from', 'must not be after to');
   if (toMs - fromMs > LONGEST_SPAN_MS)
     return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
   const { tenants } = within(operator, tenantId);

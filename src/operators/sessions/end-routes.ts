@@ -1,7 +1,6 @@
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { operatorEndManyReply, operatorEndManyRequest, operatorEndReply } from '../../protocol/operator/session.ts';
 import { viewOf } from '../../voice/records.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
@@ -76,7 +75,7 @@ export function endManyRoute(services: Services): Route {
     handle: async (call) => {
       const { filter: asked, all = false, dryRun = false, expected, batchId } = call.body;
       if (!all && Object.values(asked).every((value) => value === undefined))
-        return invalidFields([{ path: 'all', message: 'must be true where the filter is empty' }]);
+        return wrongField('all', 'must be true where the filter is empty');
       const { request, operator } = call;
       const { limits } = services.sessions;
       const filter = openOnly(toHistoryFilter(asked, operator), request.atMs, limits);
@@ -88,8 +87,7 @@ export function endManyRoute(services: Services): Route {
         );
         return { status: 200, body: { ...counts, sample, expected: counts.matched } };
       }
-      if (expected === undefined)
-        return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
+      if (expected === undefined) return wrongField('expected', 'is missing: count first, with dryRun');
       const input = {
         filter,
         ...counts,

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import { type OperatorSession, operatorSessionPage, sessionFilters } from '../../protocol/operator/session.ts';
 import type { Operator } from '../roles.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { HistorySort, Position } from '../../stores/voice-history/contract.ts';
 import { endingSoon } from '../../voice/ending-soon.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute, pageEnd, readCursor } from '../route.ts';
 import { toOperatorSession } from './view.ts';
@@ -73,7 +72,7 @@ export function sessionsRoute({ core, sessions }: Services): Route {
     handle: async (call, asked) => {
       const sort = asked.sort ?? (asked.endingWithinSec === undefined ? '-startedAt' : 'deadline');
       if ((sort === 'deadline') !== (asked.endingWithinSec !== undefined))
-        return invalidFields([{ path: 'sort', message: 'is deadline with endingWithinSec, and never without' }]);
+        return wrongField('sort', 'is deadline with endingWithinSec, and never without');
       const after = readPosition(asked.cursor, sort);
       if (after instanceof Refusal) return after;
       const { atMs } = call.request;

@@ -4,12 +4,11 @@ import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
 import { ceilingsOf, recentSinceMs } from './limits.ts';
 import { projectTo, shareOf } from './projection.ts';
 import { type OperatorUsageRow, toUsed, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { UsageAsked, UsageReport } from '../../stores/usage-reports/contract.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute, wrongCursor } from '../route.ts';
 import type { Services } from '../../http/services.ts';
 
 type Query = z.output<typeof usageFilters>;
@@ -61,8 +60,7 @@ export function usageRoute(services: Services): Route {
       const asked = askedOf(query, call.operator, atMs, services);
       if (asked instanceof Refusal) return asked;
       const report = await services.core.stores.usageReports.read(asked);
-      if (report === 'bad_cursor')
-        return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+      if (report === 'bad_cursor') return wrongCursor();
       if (report === 'too_broad')
         return tooBroad('This is too much to add up; ask for a shorter range, or for one tenant.');
       const body = {
@@ -88,14 +86,13 @@ function askedOf(
   { usage: { calendar } }: Services,
 ): UsageAsked | Refusal {
   const { by, span, cursor, limit } = query;
-  if (by === 'subject' && span === 'hour')
-    return invalidFields([{ path: 'span', message: 'must be day where by is subject' }]);
+  if (by === 'subject' && span === 'hour') return wrongField('span', 'must be day where by is subject');
   const isByDay = span === 'day' && by !== 'session';
   const untilMs = query.to === undefined ? atMs : Date.parse(query.to);
   // The range includes the present instant.
   const toMs = query.to === undefined ? untilMs + 1 : untilMs;
   const fromMs = query.from === undefined ? toMs - (isByDay ? 1 : DAY_MS) : Date.parse(query.from);
-  if (fromMs >= toMs) return invalidFields([{ path: 'from', message: 'must be before to' }]);
+  if (fromMs >= toMs) return wrongField('from', 'must be before to');
   const most = by === 'session' ? 1 : span === 'hour' ? MAX_DAYS_BY_HOUR : MAX_DAYS;
   if (untilMs - fromMs > most * DAY_MS)
     return tooBroad(`A range has at most ${most} ${most === 1 ? 'day' : 'days'} here.`);

@@ -1,4 +1,3 @@
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';
@@ -12,7 +11,7 @@ import {
   replayRequest,
   sessionDeliveries,
 } from '../../protocol/operator/webhook.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
@@ -164,8 +163,7 @@ export function replayManyRoute(services: Services): Route {
         const matched = await countReplay(found, span, endpoints);
         return { status: 200, body: { matched, expected: matched } };
       }
-      if (expected === undefined)
-        return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
+      if (expected === undefined) return wrongField('expected', 'is missing: count first, with dryRun');
       const replayed = await replayMany(found, span, expected, actBy(call), endpoints);
       if (replayed instanceof Refusal) return replayed;
       return { status: 200, body: { replayed } };
