@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { readQuery } from '../http/query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../http/route.ts';
 import { sample } from '../http/samples.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { iso } from '../kernel/time.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
@@ -24,31 +24,45 @@ const noParameters = z.object({});
 
 type Head<B> = Pick<
   Route<B>,
-  | 'method'
-  | 'path'
-  | 'operationId'
-  | 'summary'
-  | 'description'
-  | 'perOperator'
-  | 'body'
-  | 'bodyExample'
-  | 'params'
-  | 'headers'
-  | 'replies'
+  'method' | 'path' | 'operationId' | 'summary' | 'description' | 'perOperator' | 'body' | 'bodyExample' | 'params'
 >;
 
-interface OperatorRoute<B, Q extends z.ZodObject> extends Head<B> {
+interface Asked<B, Q extends z.ZodObject> extends Head<B> {
   /** `see` by default. */
   readonly right?: Right;
   /** Without it no parameter is accepted, because a filter that is silently ignored would show too much. */
   readonly query?: Q;
   /** In addition to those of every operator route. */
   readonly refusals?: readonly Code[];
+}
+
+interface OperatorRoute<B, Q extends z.ZodObject> extends Asked<B, Q> {
+  /** The successful reply; its status is 200 by default. */
+  readonly reply: Route['replies'][number] & { readonly status?: 201 };
+  /** The body of the reply, or a refusal. The query is as parsed by its schema. */
+  readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<object>;
+}
+
+/** A route for operators, which replies with JSON. */
+export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(route: OperatorRoute<B, Q>): Route {
+  const { reply, handle, ...head } = route;
+  const { status = 200, ...told } = reply;
+  return operatorAnswerRoute<B, Q>({
+    ...head,
+    replies: { [status]: told },
+    handle: (call, query) =>
+      andThen(handle(call, query), (body) => (body instanceof Refusal ? body : { status, body })),
+  });
+}
+
+interface OperatorAnswerRoute<B, Q extends z.ZodObject> extends Asked<B, Q>, Pick<Route<B>, 'headers' | 'replies'> {
   readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<Result>;
 }
 
-/** A route for operators. Its handler gets the query as parsed by its schema. */
-export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(route: OperatorRoute<B, Q>): Route {
+/** A route for operators whose handler makes the whole answer, with its headers. */
+export function operatorAnswerRoute<B, Q extends z.ZodObject = typeof noParameters>(
+  route: OperatorAnswerRoute<B, Q>,
+): Route {
   const { query, refusals = [], handle, ...head } = route;
   return defineRoute<B>({
     ...head,

@@ -46,12 +46,10 @@ export function auditRoute({ identity: { subjects }, core }: Services): Route {
     summary: 'List what operators did, newest first',
     description: 'Each row is written before the action, and its result is added afterwards.',
     query: auditFilters,
-    replies: {
-      200: {
-        description: 'A page of the audit',
-        schema: auditPage,
-        example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
-      },
+    reply: {
+      description: 'A page of the audit',
+      schema: auditPage,
+      example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
     },
     handle: async (
       call,
@@ -84,7 +82,7 @@ export function auditRoute({ identity: { subjects }, core }: Services): Route {
         ...toAuditRow(entry, call.operator),
         actorRef: refSeenBy(call.operator, entry.of.actor),
       }));
-      return { status: 200, body: { rows, ...pageEnd(page, call.request.atMs, journalCursor) } };
+      return { rows, ...pageEnd(page, call.request.atMs, journalCursor) };
     },
   });
 }

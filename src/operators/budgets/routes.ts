@@ -63,27 +63,25 @@ export function budgetsRoute(services: Services): Route {
     summary: 'List budgets, what was used of them, and what operators were told about them',
     description: 'Daily ceilings are not included: those of keys and tenants are at GET /api/operator/keys.',
     query: budgetFilters,
-    replies: {
-      200: {
-        description: 'The budgets, those of the installation first',
-        schema: operatorBudgets,
-        example: {
-          budgets: [exampleBudget],
-          facts: [
-            {
-              at: '2030-03-14T09:12:00.000Z',
-              code: 'budget.warned',
-              tenantId: 'acme',
-              id: 'march',
-              periodName: '2030-03',
-              account: 'tenant:acme',
-              percent: 50,
-              used: { tokens: 32_000_000, dollars: 1000.02 },
-            },
-          ],
-          tenants: [{ id: 'acme', name: 'Acme', keys: ['site'], agents: ['support'] }],
-          asOf: '2030-03-18T12:00:00.000Z',
-        },
+    reply: {
+      description: 'The budgets, those of the installation first',
+      schema: operatorBudgets,
+      example: {
+        budgets: [exampleBudget],
+        facts: [
+          {
+            at: '2030-03-14T09:12:00.000Z',
+            code: 'budget.warned',
+            tenantId: 'acme',
+            id: 'march',
+            periodName: '2030-03',
+            account: 'tenant:acme',
+            percent: 50,
+            used: { tokens: 32_000_000, dollars: 1000.02 },
+          },
+        ],
+        tenants: [{ id: 'acme', name: 'Acme', keys: ['site'], agents: ['support'] }],
+        asOf: '2030-03-18T12:00:00.000Z',
       },
     },
     async handle(call, { tenantId }) {
@@ -101,7 +99,7 @@ export function budgetsRoute(services: Services): Route {
             ? [{ id, name, keys: keys.filter(isInUse).map((key) => key.id), agents: agents.map((agent) => agent.id) }]
             : [],
         );
-      return { status: 200, body: { budgets, facts, tenants, asOf: iso(atMs) } };
+      return { budgets, facts, tenants, asOf: iso(atMs) };
     },
   });
 }
@@ -117,14 +115,14 @@ export function makeBudgetRoute(services: Services): Route {
     right: 'change',
     body: makeBudgetRequest,
     bodyExample: { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] },
-    replies: { 201: { description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } } },
+    reply: { status: 201, description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call) {
       const { tenantId, reason: _, ...terms } = call.body;
       const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
       if (scope instanceof Refusal) return scope;
       const made = await makeBudget(scope, terms, actBy(call), services.operators.budgetDeps);
-      return made instanceof Refusal ? made : { status: 201, body: await replyOf(made, call, services) };
+      return made instanceof Refusal ? made : await replyOf(made, call, services);
     },
   });
 }
@@ -145,9 +143,7 @@ export function changeBudgetRoute(services: Services): Route {
     query: budgetOf,
     body: changeBudgetRequest,
     bodyExample: { version: 3, dollars: 2500 },
-    replies: {
-      200: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
-    },
+    reply: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call, { tenantId }) {
       const { version, reason: _, then: atLimit, ...changes } = call.body;
@@ -162,7 +158,7 @@ export function changeBudgetRoute(services: Services): Route {
         actBy(call),
         services.operators.budgetDeps,
       );
-      return changed instanceof Refusal ? changed : { status: 200, body: await replyOf(changed, call, services) };
+      return changed instanceof Refusal ? changed : await replyOf(changed, call, services);
     },
   });
 }
@@ -178,7 +174,7 @@ export function deleteBudgetRoute(services: Services): Route {
     params: budgetParams,
     right: 'change',
     query: deleteBudgetFilters,
-    replies: { 200: { description: 'The budget was deleted', schema: done, example: { ok: true } } },
+    reply: { description: 'The budget was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call, { tenantId, reason = null }) {
       const [id = ''] = call.params;
@@ -187,7 +183,7 @@ export function deleteBudgetRoute(services: Services): Route {
       const deleted = await deleteBudget(scope, id, { ...actBy(call), reason }, services.operators.budgetDeps);
       if (deleted instanceof Refusal) return deleted;
       await services.tenants.catchUp();
-      return { status: 200, body: { ok: true } };
+      return { ok: true };
     },
   });
 }

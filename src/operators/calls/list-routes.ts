@@ -37,12 +37,10 @@ export function callsRoute(services: Services): Route {
     description:
       'One page at a time: pass nextCursor of one page as cursor for the next, until it is null. The cost of each call is as of now, also while the call is in progress.',
     query: callFilters,
-    replies: {
-      200: {
-        description: 'A page of calls',
-        schema: operatorCallPage,
-        example: { calls: [exampleListed], nextCursor: null, asOf: '2030-01-01T12:01:30.000Z', searchedTo: null },
-      },
+    reply: {
+      description: 'A page of calls',
+      schema: operatorCallPage,
+      example: { calls: [exampleListed], nextCursor: null, asOf: '2030-01-01T12:01:30.000Z', searchedTo: null },
     },
     handle: async ({ operator, request }, { state, hangup, tenantId, keyId, agentId, cursor, limit }) => {
       const after = readCursor(cursor, [0, ''] as const);
@@ -53,7 +51,7 @@ export function callsRoute(services: Services): Route {
         limit,
       );
       const calls = await toListedCalls(page.rows, operator, services);
-      return { status: 200, body: { calls, ...pageEnd(page, request.atMs, ({ atMs, id }) => [atMs, id]) } };
+      return { calls, ...pageEnd(page, request.atMs, ({ atMs, id }) => [atMs, id]) };
     },
   });
 }
@@ -69,20 +67,18 @@ export function namedCallRoute(services: Services): Route {
     summary: 'Get one call, an explanation of its state, and what the call’s machine did',
     description: 'The call as in the list, with a sentence that explains its state, and its newest events.',
     params: callNamed,
-    replies: {
-      200: {
-        description: 'The call',
-        schema: listedCallDetail,
-        example: {
-          ...exampleListed,
-          machine: 'voice-call',
-          events: [],
-          moreEvents: false,
-          tools: [exampleToolCall],
-          openResponses: 1,
-          captions: true,
-          why: { sentence: 'Still open, for 90 s since 2030-01-01 12:00:00 UTC.' },
-        },
+    reply: {
+      description: 'The call',
+      schema: listedCallDetail,
+      example: {
+        ...exampleListed,
+        machine: 'voice-call',
+        events: [],
+        moreEvents: false,
+        tools: [exampleToolCall],
+        openResponses: 1,
+        captions: true,
+        why: { sentence: 'Still open, for 90 s since 2030-01-01 12:00:00 UTC.' },
       },
     },
     refusals: ['NOT_FOUND'],
@@ -102,15 +98,12 @@ export function namedCallRoute(services: Services): Route {
       const captions = captionsOf(record, setup, core.provider);
       const why = { sentence: whyOfCall(record, tools, core.config.calls, request.atMs) };
       return {
-        status: 200,
-        body: {
-          ...call,
-          ...told,
-          openResponses,
-          captions,
-          tools: tools.map((tool) => toOperatorToolCall(tool, request.atMs)),
-          why,
-        },
+        ...call,
+        ...told,
+        openResponses,
+        captions,
+        tools: tools.map((tool) => toOperatorToolCall(tool, request.atMs)),
+        why,
       };
     },
   });

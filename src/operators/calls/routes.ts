@@ -53,28 +53,26 @@ export function callRoute(services: Services): Route {
     summary: 'Get one call of a session, and what the call’s machine did',
     description: `Its events, newest first: who requested it, when it was heard and not heard, why it ended, and each attempt to hang up. ${NAMED}`,
     params: callParams,
-    replies: {
-      200: {
-        description: 'The call',
-        schema: operatorCallDetail,
-        example: {
-          ...exampleCall,
-          machine: 'voice-call',
-          events: [
-            {
-              ...exampleEvent,
-              kind: 'moved',
-              event: 'READY',
-              from: 'creating',
-              to: 'open',
-              steps: [{ event: 'READY', from: 'creating', to: 'open', guard: null, actions: [] }],
-              guards: [],
-              detail: { session: 's:9c6574da8b8a41a18da9308f4ad974ce:Zq3v0m8X', reason: null, hangup: 'none' },
-            },
-          ],
-          moreEvents: false,
-          tools: [exampleToolCall],
-        },
+    reply: {
+      description: 'The call',
+      schema: operatorCallDetail,
+      example: {
+        ...exampleCall,
+        machine: 'voice-call',
+        events: [
+          {
+            ...exampleEvent,
+            kind: 'moved',
+            event: 'READY',
+            from: 'creating',
+            to: 'open',
+            steps: [{ event: 'READY', from: 'creating', to: 'open', guard: null, actions: [] }],
+            guards: [],
+            detail: { session: 's:9c6574da8b8a41a18da9308f4ad974ce:Zq3v0m8X', reason: null, hangup: 'none' },
+          },
+        ],
+        moreEvents: false,
+        tools: [exampleToolCall],
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'NOT_FOUND', 'AMBIGUOUS'],
@@ -87,12 +85,9 @@ export function callRoute(services: Services): Route {
       if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');
       const tools = await toolCallsOf({ id: found.ref, sessionId: record.id }, services);
       return {
-        status: 200,
-        body: {
-          ...found,
-          ...(await eventsOfActor('voice-call', found.ref, call.operator, services.core.stores.journal)),
-          tools: tools.map((tool) => toOperatorToolCall(tool, atMs)),
-        },
+        ...found,
+        ...(await eventsOfActor('voice-call', found.ref, call.operator, services.core.stores.journal)),
+        tools: tools.map((tool) => toOperatorToolCall(tool, atMs)),
       };
     },
   });

@@ -53,16 +53,14 @@ export function keysRoute(services: Services): Route {
     operationId: 'listKeys',
     summary: 'List tenants and their widget keys, including revoked ones',
     query: ofTenant,
-    replies: {
-      200: {
-        description: 'The keys',
-        schema: operatorKeys,
-        example: {
-          tenants: [
-            { id: 'acme', name: 'Acme', agents: ['support'], totals: { dollarsDaily: 300 }, maxKeys: 20, admins: 1 },
-          ],
-          keys: [exampleKey],
-        },
+    reply: {
+      description: 'The keys',
+      schema: operatorKeys,
+      example: {
+        tenants: [
+          { id: 'acme', name: 'Acme', agents: ['support'], totals: { dollarsDaily: 300 }, maxKeys: 20, admins: 1 },
+        ],
+        keys: [exampleKey],
       },
     },
     handle: async (call, { tenantId }) => {
@@ -75,7 +73,7 @@ export function keysRoute(services: Services): Route {
       ]);
       const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
-      const body = {
+      return {
         tenants: tenants.map(({ id, name, agents, admins, totals, maxKeys }) => ({
           id,
           name,
@@ -90,7 +88,6 @@ export function keysRoute(services: Services): Route {
           ),
         ),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -112,7 +109,7 @@ export function issueKeyRoute(services: Services): Route {
       origin: 'https://shop.acme.example',
       agents: ['support'],
     },
-    replies: { 201: { description: 'The key', schema: issueKeyReply, example: { key: exampleKey } } },
+    reply: { status: 201, description: 'The key', schema: issueKeyReply, example: { key: exampleKey } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { tenantId, id, ...rest } = call.body;
@@ -120,7 +117,7 @@ export function issueKeyRoute(services: Services): Route {
       const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
       await services.tenants.catchUp();
-      return { status: 201, body: { key: toOperatorKey(key, services.tenants.tenant(tenantId)) } };
+      return { key: toOperatorKey(key, services.tenants.tenant(tenantId)) };
     },
   });
 }
@@ -140,12 +137,10 @@ export function revokeKeyRoute(services: Services): Route {
     right: 'change',
     body: revokeKeyRequest,
     bodyExample: { tenantId: 'acme', reason: 'it leaked' },
-    replies: {
-      200: {
-        description: 'The key was revoked, or its sessions were counted',
-        schema: revokeKeyReply,
-        example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
-      },
+    reply: {
+      description: 'The key was revoked, or its sessions were counted',
+      schema: revokeKeyReply,
+      example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
@@ -155,7 +150,7 @@ export function revokeKeyRoute(services: Services): Route {
       if (key === undefined) return noKey(tenantId, id);
       const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
       const revoked = dryRun ? key : await revokeKey(key, actBy(call), services.operators.keys);
-      return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
+      return { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) };
     },
   });
 }
@@ -245,9 +240,7 @@ function pauseRoute(services: Services, { name, change, summary, description, do
     right: 'change',
     body: pauseKeyRequest,
     bodyExample: { tenantId: 'acme', reason: 'the website is being rebuilt' },
-    replies: {
-      200: { description: done, schema: pauseKeyReply, example: { ok: true, pausedAt, revokedAt: null } },
-    },
+    reply: { description: done, schema: pauseKeyReply, example: { ok: true, pausedAt, revokedAt: null } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const { tenantId } = call.body;
@@ -256,10 +249,7 @@ function pauseRoute(services: Services, { name, change, summary, description, do
       if (found === undefined) return noKey(tenantId, id);
       const key = await change(found, actBy(call), services.operators.keys);
       await services.tenants.catchUp();
-      return {
-        status: 200,
-        body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },
-      };
+      return { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) };
     },
   });
 }

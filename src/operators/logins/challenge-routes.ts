@@ -35,16 +35,14 @@ export function challengesRoute({ core }: Services): Route {
     description: 'Without the codes and their hashes. Each is listed until a day after it expires.',
     right: 'see-installation',
     query: challengeFilters,
-    replies: {
-      200: {
-        description: 'A page of codes',
-        schema: challengePage,
-        example: {
-          challenges: [exampleChallenge],
-          nextCursor: null,
-          asOf: '2030-01-01T12:01:00.000Z',
-          searchedTo: null,
-        },
+    reply: {
+      description: 'A page of codes',
+      schema: challengePage,
+      example: {
+        challenges: [exampleChallenge],
+        nextCursor: null,
+        asOf: '2030-01-01T12:01:00.000Z',
+        searchedTo: null,
       },
     },
     handle: async (call, { state, cursor, limit }) => {
@@ -52,13 +50,12 @@ export function challengesRoute({ core }: Services): Route {
       if (after instanceof Refusal) return after;
       const { atMs } = call.request;
       const { challenges, next, searchedToMs } = await challengeStore.list(state, atMs, after?.[0], limit);
-      const body = {
+      return {
         challenges: challenges.map((record) => toOperatorChallenge(record, atMs)),
         nextCursor: next === undefined ? null : writeCursor([next]),
         asOf: iso(atMs),
         searchedTo: searchedToMs === undefined ? null : iso(searchedToMs),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -75,16 +72,14 @@ export function challengeRoute({ core }: Services): Route {
     summary: 'Get one login code that was sent, and what its machine did',
     params: challengeParams,
     right: 'see-installation',
-    replies: {
-      200: {
-        description: 'The record of the code, without the code',
-        schema: operatorChallengeDetail,
-        example: {
-          ...exampleChallenge,
-          machine: 'otp-challenge',
-          events: [{ ...exampleEvent, kind: 'stayed', event: 'REDEEM', from: 'pending', to: 'pending', steps: [] }],
-          moreEvents: false,
-        },
+    reply: {
+      description: 'The record of the code, without the code',
+      schema: operatorChallengeDetail,
+      example: {
+        ...exampleChallenge,
+        machine: 'otp-challenge',
+        events: [{ ...exampleEvent, kind: 'stayed', event: 'REDEEM', from: 'pending', to: 'pending', steps: [] }],
+        moreEvents: false,
       },
     },
     refusals: ['NOT_FOUND'],
@@ -94,7 +89,7 @@ export function challengeRoute({ core }: Services): Route {
       if (record === undefined)
         return new Refusal('NOT_FOUND', 'There is no code of this id; it may be so old that it was deleted.');
       const told = await eventsOfActor('otp-challenge', id, call.operator, journal);
-      return { status: 200, body: { ...toOperatorChallenge(record, call.request.atMs), ...told } };
+      return { ...toOperatorChallenge(record, call.request.atMs), ...told };
     },
   });
 }

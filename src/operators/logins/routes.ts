@@ -39,12 +39,10 @@ export function loginsRoute({ core }: Services): Route {
     description: 'Filter by state, or by id to get one. To find an e-mail address use POST /api/operator/search.',
     right: 'see-installation',
     query: loginFilters,
-    replies: {
-      200: {
-        description: 'A page of logins',
-        schema: loginPage,
-        example: { logins: [exampleLogin], nextCursor: null, asOf: '2030-01-01T12:00:00.000Z', searchedTo: null },
-      },
+    reply: {
+      description: 'A page of logins',
+      schema: loginPage,
+      example: { logins: [exampleLogin], nextCursor: null, asOf: '2030-01-01T12:00:00.000Z', searchedTo: null },
     },
     handle: async (call, { state, q, cursor, limit }) => {
       const after = readCursor(cursor, [0, ''] as const);
@@ -55,11 +53,10 @@ export function loginsRoute({ core }: Services): Route {
         q === undefined
           ? await loginStore.list(state, atMs, position, limit)
           : { logins: await named(q, state, atMs, loginStore), next: undefined, isPartial: false };
-      const body = {
+      return {
         logins: page.logins.map((login) => toOperatorLogin(login, atMs, call.operator)),
         ...pageEnd(page, atMs, (end) => [end.atMs, end.id]),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -84,18 +81,14 @@ export function loginRoute({ core }: Services): Route {
     summary: 'Get one console login, and what its machine did',
     params: loginParams,
     right: 'see-installation',
-    replies: {
-      200: {
-        description: 'The login',
-        schema: operatorLoginDetail,
-        example: {
-          ...exampleLogin,
-          machine: 'auth-session',
-          events: [
-            { ...exampleEvent, kind: 'started', event: 'OPEN', from: null, to: 'active', steps: [], guards: [] },
-          ],
-          moreEvents: false,
-        },
+    reply: {
+      description: 'The login',
+      schema: operatorLoginDetail,
+      example: {
+        ...exampleLogin,
+        machine: 'auth-session',
+        events: [{ ...exampleEvent, kind: 'started', event: 'OPEN', from: null, to: 'active', steps: [], guards: [] }],
+        moreEvents: false,
       },
     },
     refusals: ['NOT_FOUND'],
@@ -104,7 +97,7 @@ export function loginRoute({ core }: Services): Route {
       const login = await findLogin(id, loginStore);
       if (login instanceof Refusal) return login;
       const told = await eventsOfActor('auth-session', id, call.operator, journal);
-      return { status: 200, body: { ...toOperatorLogin(login, call.request.atMs, call.operator), ...told } };
+      return { ...toOperatorLogin(login, call.request.atMs, call.operator), ...told };
     },
   });
 }
@@ -121,14 +114,12 @@ export function revokeLoginRoute(services: Services): Route {
     right: 'change-installation',
     body: onlyReason.optional(),
     bodyExample: { reason: 'the laptop was stolen' },
-    replies: {
-      200: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
-    },
+    reply: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const [id = ''] = call.params;
       const revoked = await revokeLogin(id, actBy(call), services);
-      return revoked instanceof Refusal ? revoked : { status: 200, body: { ok: true, ...revoked } };
+      return revoked instanceof Refusal ? revoked : { ok: true, ...revoked };
     },
   });
 }
@@ -145,18 +136,16 @@ export function liftAddressRoute(services: Services): Route {
     right: 'change-installation',
     body: liftAddressRequest,
     bodyExample: { email: sample.email, reason: 'she called, and has a new laptop' },
-    replies: {
-      200: {
-        description: 'The address may log in from new browsers',
-        schema: liftAddressReply,
-        example: { ok: true, failures: 100, mayLogIn: true },
-      },
+    reply: {
+      description: 'The address may log in from new browsers',
+      schema: liftAddressReply,
+      example: { ok: true, failures: 100, mayLogIn: true },
     },
     refusals: ['ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { email } = call.body;
       const failures = await liftAddress(email, actBy(call), services);
-      return { status: 200, body: { ok: true, failures, mayLogIn: services.identity.admits(email) } };
+      return { ok: true, failures, mayLogIn: services.identity.admits(email) };
     },
   });
 }

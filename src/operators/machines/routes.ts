@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Chart, type OperatorMachine, operatorMachines } from '../../protocol/operator/machine.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { sendDocument } from '../../http/documents.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorAnswerRoute } from '../route.ts';
 import { isLoopback } from '../../../config/origins.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { isLocal } from '../../http/local.ts';
@@ -64,7 +64,7 @@ const exampleMachine: OperatorMachine = {
 /** The rules of sessions, calls, codes and logins, as charts and in words. */
 export function machinesRoute({ operators: { machines } }: Services): Route {
   const send = sendDocument(machines);
-  return operatorRoute({
+  return operatorAnswerRoute({
     method: 'GET',
     path: '/api/operator/machines',
     operationId: 'listMachines',

@@ -22,24 +22,22 @@ export function changesRoute({ core }: Services): Route {
     summary: 'Get what has changed since a given time',
     description: `Counts of at least ten that changed by half or more against the preceding span of equal length, of at most ${MAX_DAYS} days. If there is too much to add up the reply is QUERY_TOO_BROAD: ask for a shorter span. Users limited to some tenants see the counts of those, but neither processes nor actions of operators. With tenantId the reply has the counts of that tenant, and what operators did to it.`,
     query: changesSince,
-    replies: {
-      200: {
-        description: 'What changed and what happened',
-        schema: operatorChanges,
-        example: {
-          from: '2029-12-31T12:00:00.000Z',
-          to: '2030-01-01T12:00:00.000Z',
-          previousFrom: '2029-12-30T12:00:00.000Z',
-          moved: [{ what: 'ORIGIN_MISMATCH', now: 312, before: 30, factor: 10.4 }],
-          happened: [
-            {
-              at: '2030-01-01T09:12:00.000Z',
-              kind: 'node',
-              sentence: 'A process started on voice-3: 0.1.0 → 0.1.1.',
-              href: '/console/nodes',
-            },
-          ],
-        },
+    reply: {
+      description: 'What changed and what happened',
+      schema: operatorChanges,
+      example: {
+        from: '2029-12-31T12:00:00.000Z',
+        to: '2030-01-01T12:00:00.000Z',
+        previousFrom: '2029-12-30T12:00:00.000Z',
+        moved: [{ what: 'ORIGIN_MISMATCH', now: 312, before: 30, factor: 10.4 }],
+        happened: [
+          {
+            at: '2030-01-01T09:12:00.000Z',
+            kind: 'node',
+            sentence: 'A process started on voice-3: 0.1.0 → 0.1.1.',
+            href: '/console/nodes',
+          },
+        ],
       },
     },
     refusals: ['QUERY_TOO_BROAD'],
@@ -61,23 +59,20 @@ export function changesRoute({ core }: Services): Route {
       if (moved === undefined)
         return new Refusal('QUERY_TOO_BROAD', 'This is too much to add up; ask with a later since.');
       return {
-        status: 200,
-        body: {
-          from: iso(fromMs),
-          to: iso(atMs),
-          previousFrom: iso(fromMs - (atMs - fromMs)),
-          moved: whatMoved(moved),
-          happened: whatHappened(
-            runs,
-            known,
-            acts.entries.map(({ atMs: doneAtMs, code, of }) => ({
-              atMs: doneAtMs,
-              actor: actorSeenBy(call.operator, of.actor ?? ''),
-              action: code,
-              target: of.target ?? '',
-            })),
-          ).slice(0, MAX_HAPPENED),
-        },
+        from: iso(fromMs),
+        to: iso(atMs),
+        previousFrom: iso(fromMs - (atMs - fromMs)),
+        moved: whatMoved(moved),
+        happened: whatHappened(
+          runs,
+          known,
+          acts.entries.map(({ atMs: doneAtMs, code, of }) => ({
+            atMs: doneAtMs,
+            actor: actorSeenBy(call.operator, of.actor ?? ''),
+            action: code,
+            target: of.target ?? '',
+          })),
+        ).slice(0, MAX_HAPPENED),
       };
     },
   });

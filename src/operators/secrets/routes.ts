@@ -38,15 +38,13 @@ export function secretsRoute(services: Services): Route {
     operationId: 'listSecrets',
     summary: 'List the secrets of tenants, who set them and which agents send them, without their values',
     query: ofTenant,
-    replies: {
-      200: {
-        description: 'The secrets',
-        schema: operatorSecrets,
-        example: {
-          tenants: [{ id: 'acme', name: 'Acme' }],
-          secrets: [exampleSecret],
-          missing: [{ tenantId: 'acme', name: 'shop', agents: ['sales'] }],
-        },
+    reply: {
+      description: 'The secrets',
+      schema: operatorSecrets,
+      example: {
+        tenants: [{ id: 'acme', name: 'Acme' }],
+        secrets: [exampleSecret],
+        missing: [{ tenantId: 'acme', name: 'shop', agents: ['sales'] }],
       },
     },
     handle: async (call, { tenantId }) => {
@@ -54,7 +52,7 @@ export function secretsRoute(services: Services): Route {
       const [secrets] = await Promise.all([listSecrets(operators.secrets, tenantsOf(operator)), directory.reload()]);
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
       const senders = new Map(tenants.map((tenant) => [tenant.id, sendersOf(tenant)]));
-      const body = {
+      return {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
         secrets: secrets.map((secret) => toOperatorSecret(secret, operator, senders.get(secret.tenantId))),
         missing: findMissingSecrets(tenants, secrets, sendersOf).map(({ users, ...secret }) => ({
@@ -62,7 +60,6 @@ export function secretsRoute(services: Services): Route {
           agents: [...users],
         })),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -78,8 +75,11 @@ export function setSecretRoute(services: Services): Route {
     right: 'change',
     body: setSecretRequest,
     bodyExample: { tenantId: 'acme', name: 'crm', value: 'the key of the CRM' },
-    replies: {
-      201: { description: 'The secret was saved', schema: setSecretReply, example: { secret: exampleSecret } },
+    reply: {
+      status: 201,
+      description: 'The secret was saved',
+      schema: setSecretReply,
+      example: { secret: exampleSecret },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
@@ -88,7 +88,7 @@ export function setSecretRoute(services: Services): Route {
       const { name, value } = call.body;
       const kept = await setSecret({ tenantId: tenant.id, name, value }, actBy(call), services.operators.secrets);
       if (kept instanceof Refusal) return kept;
-      return { status: 201, body: { secret: toOperatorSecret(kept, call.operator, sendersOf(tenant)) } };
+      return { secret: toOperatorSecret(kept, call.operator, sendersOf(tenant)) };
     },
   });
 }
@@ -107,14 +107,14 @@ export function deleteSecretRoute(services: Services): Route {
     right: 'change',
     body: deleteSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
-    replies: { 200: { description: 'The secret was deleted', schema: done, example: { ok: true } } },
+    reply: { description: 'The secret was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const tenant = await findTenant(call.operator, call.body.tenantId, services);
       if (tenant instanceof Refusal) return tenant;
       const [name = ''] = call.params;
       const deleted = await deleteSecret(tenant.id, name, actBy(call), services.operators.secrets);
-      return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
+      return deleted instanceof Refusal ? deleted : { ok: true };
     },
   });
 }
@@ -130,19 +130,18 @@ export function signingSecretRoute(services: Services): Route {
     right: 'change',
     body: signingSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'once a year' },
-    replies: {
-      201: {
-        description: 'The secret',
-        schema: signingSecretReply,
-        example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
-      },
+    reply: {
+      status: 201,
+      description: 'The secret',
+      schema: signingSecretReply,
+      example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const tenant = await findTenant(call.operator, call.body.tenantId, services);
       if (tenant instanceof Refusal) return tenant;
       const secret = await rotateSigningSecret(tenant.id, actBy(call), services.operators.secrets);
-      return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
+      return secret instanceof Refusal ? secret : { secret };
     },
   });
 }

@@ -26,12 +26,10 @@ export function endRoute(services: Services): Route {
     body: onlyReason.optional(),
     params: sessionParams,
     bodyExample: { reason: 'the visitor asked us to' },
-    replies: {
-      200: {
-        description: 'The session is over',
-        schema: operatorEndReply,
-        example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
-      },
+    reply: {
+      description: 'The session is over',
+      schema: operatorEndReply,
+      example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
     },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call) => {
@@ -40,7 +38,7 @@ export function endRoute(services: Services): Route {
       const ended = await endSession(record, actBy(call), services);
       if (ended instanceof Refusal) return ended;
       const { alreadyEnded } = ended;
-      return { status: 200, body: { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded } };
+      return { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded };
     },
   });
 }
@@ -58,17 +56,15 @@ export function endManyRoute(services: Services): Route {
     perOperator: { name: 'end', perMinute: 60 },
     body: operatorEndManyRequest,
     bodyExample: { filter: { tenantId: 'acme', state: 'idle,stale' }, expected: 1204, reason: 'key leaked' },
-    replies: {
-      200: {
-        description: 'The sessions that were counted or ended',
-        schema: operatorEndManyReply,
-        example: {
-          matched: 1204,
-          byState: { engaged: 1100, idle: 100, stale: 4 },
-          byTenant: { acme: 1204 },
-          sample: [exampleSession],
-          expected: 1204,
-        },
+    reply: {
+      description: 'The sessions that were counted or ended',
+      schema: operatorEndManyReply,
+      example: {
+        matched: 1204,
+        byState: { engaged: 1100, idle: 100, stale: 4 },
+        byTenant: { acme: 1204 },
+        sample: [exampleSession],
+        expected: 1204,
       },
     },
     refusals: ['ORIGIN_MISMATCH', 'COUNT_CHANGED', 'CONFLICT'],
@@ -85,7 +81,7 @@ export function endManyRoute(services: Services): Route {
         const sample = rows.map(({ record, state }) =>
           toOperatorSession(record, state, request.atMs, operator, limits),
         );
-        return { status: 200, body: { ...counts, sample, expected: counts.matched } };
+        return { ...counts, sample, expected: counts.matched };
       }
       if (expected === undefined) return wrongField('expected', 'is missing: count first, with dryRun');
       const input = {
@@ -96,8 +92,7 @@ export function endManyRoute(services: Services): Route {
         tenantId: tenantMeant(asked, operator),
         batchId,
       };
-      const ended = await endMany(input, actBy(call), services);
-      return ended instanceof Refusal ? ended : { status: 200, body: ended };
+      return endMany(input, actBy(call), services);
     },
   });
 }

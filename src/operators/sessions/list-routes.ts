@@ -57,16 +57,14 @@ export function sessionsRoute({ core, sessions }: Services): Route {
     description:
       'One page at a time: pass nextCursor of one page as cursor for the next, until it is null. States are those last saved; the times of live sessions are current.',
     query: sessionFilters,
-    replies: {
-      200: {
-        description: 'A page of sessions',
-        schema: operatorSessionPage,
-        example: {
-          sessions: [exampleSession],
-          nextCursor: null,
-          asOf: '2030-01-01T12:01:30.000Z',
-          searchedTo: null,
-        },
+    reply: {
+      description: 'A page of sessions',
+      schema: operatorSessionPage,
+      example: {
+        sessions: [exampleSession],
+        nextCursor: null,
+        asOf: '2030-01-01T12:01:30.000Z',
+        searchedTo: null,
       },
     },
     handle: async (call, asked) => {
@@ -84,7 +82,7 @@ export function sessionsRoute({ core, sessions }: Services): Route {
       const shown = present.map(({ record, state }) =>
         toOperatorSession(record, state, atMs, call.operator, sessions.limits, usage.get(record.id)),
       );
-      return { status: 200, body: { sessions: shown, ...pageEnd(page, atMs, (end) => cursorOf(end, sort)) } };
+      return { sessions: shown, ...pageEnd(page, atMs, (end) => cursorOf(end, sort)) };
     },
   });
 }

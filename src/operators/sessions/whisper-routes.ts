@@ -18,9 +18,7 @@ export function whisperRoute(services: Services): Route {
     body: whisperRequest,
     params: sessionParams,
     bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
-    replies: {
-      200: { description: 'The message was sent to the provider', schema: done, example: { ok: true } },
-    },
+    reply: { description: 'The message was sent to the provider', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
     handle: async (call) => {
       const record = await findNamed(call, services);
@@ -35,7 +33,7 @@ export function whisperRoute(services: Services): Route {
         by: actBy(call),
         services,
       });
-      return refused ?? { status: 200, body: { ok: true } };
+      return refused ?? { ok: true };
     },
   });
 }

@@ -37,12 +37,10 @@ export function stopsRoute(services: Services): Route {
     description:
       'With tenantId `open` counts that tenant only. A session with direct calls counts as over once it has ended here: its provider cannot be asked to end the call.',
     query: ofTenant,
-    replies: {
-      200: {
-        description: 'The stops, that of the installation first',
-        schema: operatorStops,
-        example: { stops: [exampleStop], open: exampleOpen },
-      },
+    reply: {
+      description: 'The stops, that of the installation first',
+      schema: operatorStops,
+      example: { stops: [exampleStop], open: exampleOpen },
     },
     async handle({ operator }, { tenantId }) {
       const shown = within(operator, tenantId);
@@ -51,7 +49,7 @@ export function stopsRoute(services: Services): Route {
         stillOpen(tenantsOf(shown), services.core.stores),
       ]);
       const seen = stops.filter((stop) => stop.tenantId === null || seesTenant(shown, stop.tenantId));
-      return { status: 200, body: { stops: seen.map((stop) => toOperatorStop(stop, operator)), open } };
+      return { stops: seen.map((stop) => toOperatorStop(stop, operator)), open };
     },
   });
 }
@@ -68,12 +66,10 @@ export function stopRoute(services: Services): Route {
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'a key leaked' },
-    replies: {
-      200: {
-        description: 'The stop is in force; what is open now is being ended',
-        schema: stopReply,
-        example: { ok: true, stop: exampleStop, open: exampleOpen },
-      },
+    reply: {
+      description: 'The stop is in force; what is open now is being ended',
+      schema: stopReply,
+      example: { ok: true, stop: exampleStop, open: exampleOpen },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     async handle(call) {
@@ -83,7 +79,7 @@ export function stopRoute(services: Services): Route {
       if (stop instanceof Refusal) return stop;
       await services.tenants.catchUp();
       const open = await stillOpen(tenantsOf(within(call.operator, scope ?? undefined)), services.core.stores);
-      return { status: 200, body: { ok: true, stop: toOperatorStop(stop, call.operator), open } };
+      return { ok: true, stop: toOperatorStop(stop, call.operator), open };
     },
   });
 }
@@ -100,9 +96,7 @@ export function resumeRoute(services: Services): Route {
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'the key was replaced' },
-    replies: {
-      200: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
-    },
+    reply: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     async handle(call) {
       const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
@@ -110,7 +104,7 @@ export function resumeRoute(services: Services): Route {
       const isLifted = await resumeService(scope, actBy(call), services.operators.keys);
       if (isLifted instanceof Refusal) return isLifted;
       await services.tenants.catchUp();
-      return { status: 200, body: { ok: true, alreadyRunning: !isLifted } };
+      return { ok: true, alreadyRunning: !isLifted };
     },
   });
 }

@@ -28,30 +28,28 @@ export function usageRoute(services: Services): Route {
       `A range has at most ${MAX_DAYS} days, ${MAX_DAYS_BY_HOUR} by hours, one by session; usage by subject is available by days only. More than that, or too much to add up, is QUERY_TOO_BROAD: ask for a shorter range, or for one tenant.`,
     ].join('\n\n'),
     query: usageFilters,
-    replies: {
-      200: {
-        description: 'A page of rows, and the totals of the whole range',
-        schema: usageReportReply,
-        example: {
-          rows: [
-            {
-              id: 'acme/site',
-              tenantId: 'acme',
-              tokens: 120_400,
-              dollars: 3.1,
-              share: 0.775,
-              ceiling: 20,
-              ceilingTokens: null,
-              projected: 6.4,
-              projectedTokens: 240_800,
-            },
-          ],
-          series: [{ at: '2030-01-01', tokens: 150_000, dollars: 4 }],
-          total: { tokens: 150_000, dollars: 4 },
-          unattributed: { tokens: 29_600, dollars: 0.9 },
-          nextCursor: null,
-          asOf: '2030-01-01T12:00:00.000Z',
-        },
+    reply: {
+      description: 'A page of rows, and the totals of the whole range',
+      schema: usageReportReply,
+      example: {
+        rows: [
+          {
+            id: 'acme/site',
+            tenantId: 'acme',
+            tokens: 120_400,
+            dollars: 3.1,
+            share: 0.775,
+            ceiling: 20,
+            ceilingTokens: null,
+            projected: 6.4,
+            projectedTokens: 240_800,
+          },
+        ],
+        series: [{ at: '2030-01-01', tokens: 150_000, dollars: 4 }],
+        total: { tokens: 150_000, dollars: 4 },
+        unattributed: { tokens: 29_600, dollars: 0.9 },
+        nextCursor: null,
+        asOf: '2030-01-01T12:00:00.000Z',
       },
     },
     refusals: ['QUERY_TOO_BROAD'],
@@ -63,7 +61,7 @@ export function usageRoute(services: Services): Route {
       if (report === 'bad_cursor') return wrongCursor();
       if (report === 'too_broad')
         return tooBroad('This is too much to add up; ask for a shorter range, or for one tenant.');
-      const body = {
+      return {
         rows: await rowsOf(report, asked, atMs, services),
         series: report.series.map(({ at, ...totals }) => ({
           at: typeof at === 'number' ? iso(at) : at,
@@ -74,7 +72,6 @@ export function usageRoute(services: Services): Route {
         nextCursor: report.nextCursor ?? null,
         asOf: iso(atMs),
       };
-      return { status: 200, body };
     },
   });
 }

@@ -72,12 +72,10 @@ export function webhooksRoute(services: Services): Route {
     operationId: 'listWebhooks',
     summary: 'List webhooks of tenants and of the installation, their state, and how many deliveries wait',
     query: ofTenant,
-    replies: {
-      200: {
-        description: 'The webhooks',
-        schema: operatorWebhooks,
-        example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook], types: TYPES },
-      },
+    reply: {
+      description: 'The webhooks',
+      schema: operatorWebhooks,
+      example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook], types: TYPES },
     },
     handle: async (call, { tenantId }) => {
       const { webhooks, tenants: directory } = services;
@@ -86,12 +84,11 @@ export function webhooksRoute(services: Services): Route {
       const found = await store.list(tenantsOf(operator));
       const waiting = await store.countWaiting(found.map(({ id }) => id));
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
-      const body = {
+      return {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
         types: TYPES,
         webhooks: found.map((one) => toOperatorWebhook(one, operator, waiting.get(one.id))),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -103,7 +100,7 @@ export function webhookRoute(services: Services): Route {
     operationId: 'getWebhook',
     summary: 'Get one webhook, and how many deliveries wait for it',
     params: webhookParams,
-    replies: { 200: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    reply: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: ['NOT_FOUND'],
     handle: async (call) => {
       const found = await findWebhook(call, services);
@@ -123,12 +120,11 @@ export function addWebhookRoute(services: Services): Route {
     right: 'change',
     body: newWebhookRequest,
     bodyExample: { tenantId: 'acme', url: 'https://hooks.acme.example/switchboard', types: ['session.settled'] },
-    replies: {
-      201: {
-        description: 'The webhook was added',
-        schema: newWebhookReply,
-        example: { webhook: exampleWebhook, secret: exampleSecret },
-      },
+    reply: {
+      status: 201,
+      description: 'The webhook was added',
+      schema: newWebhookReply,
+      example: { webhook: exampleWebhook, secret: exampleSecret },
     },
     refusals: [...CHANGES, 'CONFLICT'],
     handle: async (call) => {
@@ -137,7 +133,7 @@ export function addWebhookRoute(services: Services): Route {
       const { url, types } = call.body;
       const made = await addWebhook({ tenantId, url, types }, actBy(call), services.webhooks.endpoints);
       if (made instanceof Refusal) return made;
-      return { status: 201, body: { webhook: toOperatorWebhook(made.endpoint, call.operator), secret: made.secret } };
+      return { webhook: toOperatorWebhook(made.endpoint, call.operator), secret: made.secret };
     },
   });
 }
@@ -153,9 +149,7 @@ export function changeWebhookRoute(services: Services): Route {
     right: 'change',
     body: changeWebhookRequest,
     bodyExample: { types: ['session.settled', 'call.unconfirmed'] },
-    replies: {
-      200: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
-    },
+    reply: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: CHANGES,
     handle: (call) =>
       withWebhook(call, services, async (found) => {
@@ -176,12 +170,12 @@ export function deleteWebhookRoute(services: Services): Route {
     params: webhookParams,
     right: 'change',
     query: deleteWebhookFilters,
-    replies: { 200: { description: 'The webhook was deleted', schema: done, example: { ok: true } } },
+    reply: { description: 'The webhook was deleted', schema: done, example: { ok: true } },
     refusals: CHANGES,
     handle: (call, { reason = null }) =>
       withWebhook(call, services, async (found) => {
         const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
-        return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
+        return deleted instanceof Refusal ? deleted : { ok: true };
       }),
   });
 }
@@ -197,12 +191,12 @@ export function rotateWebhookRoute(services: Services): Route {
     right: 'change',
     body: onlyReason,
     bodyExample: { reason: 'once a year' },
-    replies: { 201: { description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } } },
+    reply: { status: 201, description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } },
     refusals: [...CHANGES, 'CONFLICT'],
     handle: (call) =>
       withWebhook(call, services, async (found) => {
         const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
-        return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
+        return secret instanceof Refusal ? secret : { secret };
       }),
   });
 }
@@ -220,18 +214,17 @@ export function tryWebhookRoute(services: Services): Route {
     perOperator: { name: 'webhook test', perMinute: 30 },
     body: onlyReason,
     bodyExample: {},
-    replies: {
-      201: {
-        description: 'The event will be sent',
-        schema: webhookTestReply,
-        example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
-      },
+    reply: {
+      status: 201,
+      description: 'The event will be sent',
+      schema: webhookTestReply,
+      example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
     },
     refusals: CHANGES,
     handle: (call) =>
       withWebhook(call, services, async (found) => {
         const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
-        return event instanceof Refusal ? event : { status: 201, body: { event } };
+        return event instanceof Refusal ? event : { event };
       }),
   });
 }
@@ -252,9 +245,7 @@ export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): 
     right: 'change',
     body: onlyReason,
     bodyExample: {},
-    replies: {
-      200: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
-    },
+    reply: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: CHANGES,
     handle: (call) =>
       withWebhook(call, services, async (found) => {
@@ -275,7 +266,7 @@ async function withWebhook<T>(
 
 async function shown(endpoint: WebhookEndpoint, { operator }: Pick<Call, 'operator'>, { webhooks }: Services) {
   const waiting = await webhooks.endpoints.webhooks.countWaiting([endpoint.id]);
-  return { status: 200, body: { webhook: toOperatorWebhook(endpoint, operator, waiting.get(endpoint.id)) } };
+  return { webhook: toOperatorWebhook(endpoint, operator, waiting.get(endpoint.id)) };
 }
 
 async function findScope(

@@ -6,7 +6,7 @@ import { whatIfReply, whatIfRequest, type WhatIfReply, type WhatIfRequest } from
 import { mustWait, Refusal, wrongField } from '../../protocol/refusal.ts';
 import { faultOfBudget, toNewBudget } from '../../tenants/budgets.ts';
 import { noKey } from '../keys/routes.ts';
-import { actBy, findTenant, operatorRoute } from '../route.ts';
+import { actBy, findTenant, operatorAnswerRoute } from '../route.ts';
 import { MAX_DAYS, prepareReplay, type PreparedReplay } from './prepare.ts';
 
 const PER_MINUTE = 20;
@@ -29,7 +29,7 @@ const example: WhatIfReply = {
 /** Previews the effect of other limits; nothing is changed. */
 export function whatIfRoute(services: Services): Route {
   let running = 0;
-  return operatorRoute({
+  return operatorAnswerRoute({
     method: 'POST',
     path: '/api/operator/what-if',
     operationId: 'replayChange',
