@@ -59,13 +59,11 @@ export const createRequest = z.object({
     .describe('Identifies the user, who then has limits of their own; heartbeats must then send it as well'),
   metadata: metadata.optional(),
   context: context.optional(),
-  resume: text(128)
-    .optional()
-    .meta({
-      description:
-        'A resume token from the `attached` frame: the page continues its session, and no new one is opened. Only `widgetKey`, `tenantId` and `email` are then also read',
-      examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
-    }),
+  resume: text(
+    128,
+    'A resume token from the `attached` frame: the page continues its session, and no new one is opened. Only `widgetKey`, `tenantId` and `email` are then also read',
+    'rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ',
+  ).optional(),
   ...agentSettings.shape,
 });
 

@@ -12,21 +12,16 @@ export const keyId = string('The id of the widget key in its tenant', 'site');
 export const agentId = string('The id of the agent in its tenant', 'support');
 
 /** Names of things, as lists are filtered by them and bodies name them. */
-export const tenantAsked = text(128).meta({ description: 'Only entries of this tenant, by its id', examples: [acme] });
-export const keyAsked = text(200).meta({
-  description: 'Only entries of this widget key, by its id',
-  examples: ['site'],
-});
-export const agentAsked = text(128).meta({
-  description: 'Only sessions with this agent, by its id',
-  examples: ['support'],
-});
-export const tenantNamed = text(128).meta({ description: 'The id of the tenant', examples: [acme] });
+export const tenantAsked = text(128, 'Only entries of this tenant, by its id', acme);
+export const keyAsked = text(200, 'Only entries of this widget key, by its id', 'site');
+export const agentAsked = text(128, 'Only sessions with this agent, by its id', 'support');
+export const tenantNamed = text(128, 'The id of the tenant', acme);
 
-export const widgetKey = text(256).meta({
-  description: 'The page’s widget key; it works only from its own origin',
-  examples: ['w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5'],
-});
+export const widgetKey = text(
+  256,
+  'The page’s widget key; it works only from its own origin',
+  'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5',
+);
 
 export const subject = string(
   'The user whose usage it is: 32 hexadecimal digits from which the e-mail address cannot be read',

@@ -39,7 +39,7 @@ export const usageAmounts = z.object({
 /** A model response that a page's data channel reported, for calls that Switchboard meters (docs/contract.md, section 5.12). */
 export const reportedResponse = z
   .object({
-    id: text(128).meta({ description: 'The provider’s id of the response', examples: ['resp_C9CwUVUzUzYIssh3'] }),
+    id: text(128, 'The provider’s id of the response', 'resp_C9CwUVUzUzYIssh3'),
     usage: z.looseObject({}).meta({
       description: 'The `usage` of the provider’s `response.done`, unchanged',
       examples: [{ total_tokens: 253, input_tokens: 132, output_tokens: 121 }],

@@ -33,8 +33,9 @@ export function wanted(what: string): { error: (issue: { readonly input?: unknow
 export const string = (description: string, ...examples: string[]): z.ZodString =>
   z.string().meta({ description, examples });
 
-/** A text that is not empty and has at most `max` characters. */
-export const text = (max: number): z.ZodString => z.string().min(1).max(max);
+/** A text that is not empty and has at most `max` characters, described as in `string` where it is not described later. */
+export const text = (max: number, description?: string, ...examples: string[]): z.ZodString =>
+  (description === undefined ? z.string() : string(description, ...examples)).min(1).max(max);
 
 /**
  * The units of numbers, which the interface descriptions give for each number (`x-unit`). `none` is for numbers that name or order

@@ -14,9 +14,7 @@ const said = (description: string, example: string) =>
 
 const agentDispatch = z
   .strictObject({
-    agent_name: text(128)
-      .optional()
-      .meta({ description: 'The `agentName` of the tenant’s agent to use', examples: ['clerk'] }),
+    agent_name: text(128, 'The `agentName` of the tenant’s agent to use', 'clerk').optional(),
     metadata: said('Metadata that the agent receives', '{"language":"de"}'),
   })
   .meta({ description: 'An agent to send to the room', examples: [{ agent_name: 'clerk' }] });
@@ -26,9 +24,7 @@ export const roomTokenRequest = z
   .strictObject({
     room_name: string('Always refused: each session has its own room', 'my-room').optional(),
     participant_identity: string('Always refused: the session determines the identity', 'user-17').optional(),
-    participant_name: text(128)
-      .optional()
-      .meta({ description: 'The visitor’s name in the room', examples: ['Ada'] }),
+    participant_name: text(128, 'The visitor’s name in the room', 'Ada').optional(),
     participant_metadata: said('Metadata about the visitor that others in the room can read', '{"plan":"free"}'),
     participant_attributes: z
       .record(text(64), z.string().max(256))

@@ -17,17 +17,13 @@ const functionTool = z
 const vendorSession = z
   .looseObject({
     type: z.literal('realtime').optional().describe('The only kind of session that is accepted'),
-    model: text(128)
-      .optional()
-      .meta({ description: 'Overrides the agent’s', examples: ['gpt-realtime-2.1'] }),
+    model: text(128, 'Overrides the agent’s', 'gpt-realtime-2.1').optional(),
     instructions: string('Overrides the agent’s', 'Be brief.').optional(),
     audio: z
       .looseObject({
         output: z
           .looseObject({
-            voice: text(128)
-              .optional()
-              .meta({ description: 'Overrides the agent’s', examples: ['marin'] }),
+            voice: text(128, 'Overrides the agent’s', 'marin').optional(),
             speed: z
               .number()
               .optional()

@@ -24,10 +24,7 @@ export const auditRow = z.object({
 export type AuditRow = z.infer<typeof auditRow>;
 
 /** Identifies who did something; URLs use it instead of an e-mail address. */
-const actorRef = text(32).meta({
-  description: 'Identifies who did it without revealing the address',
-  examples: ['9f86d081884c7d659a2feaa0c55ad015'],
-});
+const actorRef = text(32, 'Identifies who did it without revealing the address', '9f86d081884c7d659a2feaa0c55ad015');
 
 export const listedAuditRow = auditRow.extend({
   actorRef: actorRef
@@ -38,25 +35,17 @@ export const listedAuditRow = auditRow.extend({
 export type ListedAuditRow = z.infer<typeof listedAuditRow>;
 
 export const auditFilters = z.object({
-  actor: text(254)
-    .optional()
-    .meta({
-      description:
-        'Only actions of this actor, by the full name in the audit; finds nothing for users who see it masked',
-      examples: ['ops@example.com'],
-    }),
+  actor: text(
+    254,
+    'Only actions of this actor, by the full name in the audit; finds nothing for users who see it masked',
+    'ops@example.com',
+  ).optional(),
   actorRef: actorRef
     .optional()
     .describe('Only actions of the actor with this `actorRef`; finds nothing for users who see it masked'),
-  action: text(64)
-    .optional()
-    .meta({ description: 'Only this action', examples: ['session.end'] }),
-  target: text(256)
-    .optional()
-    .meta({ description: 'Only actions on this target', examples: ['acme/site'] }),
-  batchId: text(64)
-    .optional()
-    .meta({ description: 'Only the changes made together in this batch', examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'] }),
+  action: text(64, 'Only this action', 'session.end').optional(),
+  target: text(256, 'Only actions on this target', 'acme/site').optional(),
+  batchId: text(64, 'Only the changes made together in this batch', 'batch_kX2vQ9mB4tYw7nLcR1sZ0A').optional(),
   batches: z
     .enum(['listed', 'folded'])
     .default('listed')

@@ -109,16 +109,12 @@ export const refusalFilters = z.object({
     .max(64)
     .optional()
     .meta({ ...requestId.meta(), description: 'The X-Request-Id of a reply; use it without other parameters' }),
-  code: text(64)
-    .optional()
-    .meta({ description: 'Only refusals with this code', examples: ['BOT_BLOCKED'] }),
+  code: text(64, 'Only refusals with this code', 'BOT_BLOCKED').optional(),
   tenantId: tenantAsked.optional(),
   keyId: text(128)
     .optional()
     .meta({ ...keyAsked.meta() }),
-  network: text(64)
-    .optional()
-    .meta({ description: 'Only refusals of this network, in the form of `network`', examples: ['203.0.113.0/24'] }),
+  network: text(64, 'Only refusals of this network, in the form of `network`', '203.0.113.0/24').optional(),
   from: instant.optional().describe('Only refusals at or after this time; by default a day before the end'),
   to: instant.optional().describe('Only refusals before this time; by default until now'),
   ...pageAsked,
