@@ -14,7 +14,7 @@ import { refusalsRoute } from './refusals/routes.ts';
 import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './logins/routes.ts';
 import { auditRoute } from './audit/routes.ts';
 import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
-import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
+import { issueKeyRoute, keysRoute, pauseKeyRoute, revokeKeyRoute } from './keys/routes.ts';
 import { budgetsRoute, changeBudgetRoute, deleteBudgetRoute, makeBudgetRoute } from './budgets/routes.ts';
 import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } from './secrets/routes.ts';
 import { searchRoute } from './search/routes.ts';
@@ -71,8 +71,8 @@ export function operatorRoutes(services: Services): Route[] {
     keysRoute(services),
     issueKeyRoute(services),
     revokeKeyRoute(services),
-    pauseKeyRoute(services),
-    resumeKeyRoute(services),
+    pauseKeyRoute(services, 'pause'),
+    pauseKeyRoute(services, 'resume'),
     secretsRoute(services),
     setSecretRoute(services),
     signingSecretRoute(services),

@@ -14,7 +14,7 @@ import {
 } from '../../protocol/operator/key.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
-import { type ChangeKey, findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
+import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
@@ -195,52 +195,28 @@ export function noKey(tenantId: string, id: string): Refusal {
   );
 }
 
-interface Pausing {
-  readonly name: 'pause' | 'resume';
-  readonly change: ChangeKey;
-  readonly summary: string;
-  readonly description: string;
-  readonly done: string;
-  readonly pausedAt: string | null;
-}
-
-/** Keeps a widget key from opening sessions until it is resumed. */
-export function pauseKeyRoute(services: Services): Route {
-  return pauseRoute(services, {
-    name: 'pause',
-    change: pauseKey,
-    summary: 'Pause a widget key, so that it opens no new sessions',
-    description:
-      'Creates are refused with KEY_PAUSED on every node until the key is resumed; its open sessions continue to their limits. Repeating it changes nothing, and neither does pausing a revoked key.',
-    done: 'The key is paused',
-    pausedAt: '2030-01-01T12:00:00.000Z',
-  });
-}
-
-/** Undoes a pause. */
-export function resumeKeyRoute(services: Services): Route {
-  return pauseRoute(services, {
-    name: 'resume',
-    change: resumeKey,
-    summary: 'Resume a paused widget key',
-    description: 'Repeating it changes nothing. A revoked key stays revoked.',
-    done: 'The key is not paused',
-    pausedAt: null,
-  });
-}
-
-function pauseRoute(services: Services, { name, change, summary, description, done, pausedAt }: Pausing): Route {
+/** Keeps a widget key from opening sessions, or lets it open them again. */
+export function pauseKeyRoute(services: Services, to: 'pause' | 'resume'): Route {
+  const isPause = to === 'pause';
+  const change = isPause ? pauseKey : resumeKey;
+  const pausedAt = isPause ? '2030-01-01T12:00:00.000Z' : null;
   return operatorRoute({
     method: 'POST',
-    path: `/api/operator/keys/{id}/${name}`,
-    operationId: `${name}Key`,
-    summary,
-    description,
+    path: `/api/operator/keys/{id}/${to}`,
+    operationId: `${to}Key`,
+    summary: isPause ? 'Pause a widget key, so that it opens no new sessions' : 'Resume a paused widget key',
+    description: isPause
+      ? 'Creates are refused with KEY_PAUSED on every node until the key is resumed; its open sessions continue to their limits. Repeating it changes nothing, and neither does pausing a revoked key.'
+      : 'Repeating it changes nothing. A revoked key stays revoked.',
     params: keyParams,
     right: 'change',
     body: pauseKeyRequest,
     bodyExample: { tenantId: 'acme', reason: 'the website is being rebuilt' },
-    reply: { description: done, schema: pauseKeyReply, example: { ok: true, pausedAt, revokedAt: null } },
+    reply: {
+      description: isPause ? 'The key is paused' : 'The key is not paused',
+      schema: pauseKeyReply,
+      example: { ok: true, pausedAt, revokedAt: null },
+    },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const { tenantId } = call.body;

@@ -2,7 +2,7 @@ import { classify, nextDeadline } from '../../../machines/voice-session/selector
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { iso, MINUTE_MS } from '../../kernel/time.ts';
+import { iso } from '../../kernel/time.ts';
 import { type EndedBy, operatorSessionDetail } from '../../protocol/operator/session.ts';
 import type { Entry } from '../../stores/journal/contract.ts';
 import { limitsInForce } from './limits-in-force.ts';
@@ -22,7 +22,7 @@ import {
   writeCursor,
 } from '../route.ts';
 import { toOperatorSession } from './view.ts';
-import { timelineCounts, timelineOf } from './timeline.ts';
+import { refusalsOf, timelineCounts, timelineOf } from './timeline.ts';
 import { whyNoWhisper } from './whisper.ts';
 import { actOf, whyOf } from './why.ts';
 import { type About, operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
@@ -33,9 +33,8 @@ import type { Services } from '../../http/services.ts';
 
 /** The newest acts on a session that are returned with it. */
 const MAX_ACTS = 5;
-/** The newest refusals that are returned too, including those of a client that has not yet heard of the end. */
+/** The newest refusals that are returned too. */
 const MAX_REFUSALS = 5;
-const AFTER_END_MS = MINUTE_MS;
 
 /** Everything known of one session. */
 export function sessionRoute(services: Services): Route {
@@ -95,17 +94,7 @@ export function sessionRoute(services: Services): Route {
           MAX_ACTS,
         ),
         services.core.stores.usageReports.ofSessions([record.id]),
-        services.core.stores.journal.list(
-          {
-            kinds: ['refusal'],
-            subject: record.subject,
-            fromMs: record.startedAtMs,
-            beforeMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS) + 1,
-            tenants: call.operator.tenants,
-          },
-          undefined,
-          MAX_REFUSALS,
-        ),
+        services.core.stores.journal.list(refusalsOf(record, atMs, call.operator), undefined, MAX_REFUSALS),
         services.core.stores.history.ratingsOf([record.id]),
       ]);
       const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
