@@ -57,16 +57,7 @@ export function modelOfSnapshot(name: string): string {
   return name.replace(SNAPSHOT_DATE, '');
 }
 
-export const NO_TOKENS: TokenClasses = {
-  textIn: 0,
-  textCached: 0,
-  textOut: 0,
-  audioIn: 0,
-  audioCached: 0,
-  audioOut: 0,
-  imageIn: 0,
-  imageCached: 0,
-};
+export const NO_TOKENS = Object.fromEntries(TOKEN_CLASSES.map((name) => [name, 0])) as TokenClasses;
 
 export function sumOf(tokens: TokenClasses): number {
   return Object.values(tokens).reduce((sum, count) => sum + count, 0);

@@ -70,19 +70,18 @@ const lossy = z.boolean().describe('Whether this node is cut off from the others
 
 const seq = ordinal.describe('A number that increases by one with each frame of this socket');
 
+const frame = <const T extends string, S extends z.ZodRawShape>(type: T, fields: S) =>
+  z.object({ type: frameType(type), seq }).extend(fields);
+
 /** What the feed sends (docs/contract.md, section 8.1). */
 export const feedFrames = {
-  hello: z.object({
-    type: frameType('hello'),
-    seq,
+  hello: frame('hello', {
     at: instant.describe('When it was sent'),
     node: nodeId.nullable().describe('The process that sends the feed; null for users limited to some tenants'),
     role: string('The role of the watcher', 'operator'),
     lossy,
   }),
-  tick: z.object({
-    type: frameType('tick'),
-    seq,
+  tick: frame('tick', {
     at: instant.describe('When it was sent'),
     byState: countsByState
       .nullable()
@@ -104,35 +103,25 @@ export const feedFrames = {
       .describe('The dependencies of the sending process; null for users limited to some tenants'),
     lossy,
   }),
-  sessions: z.object({
-    type: frameType('sessions'),
-    seq,
+  sessions: frame('sessions', {
     changes: z.array(sessionChange).describe('The latest change of each session, at most 100'),
     more: count.describe('Further sessions that changed and are not listed'),
   }),
-  refusals: z.object({
-    type: frameType('refusals'),
-    seq,
+  refusals: frame('refusals', {
     byCode: z.record(z.string(), count).describe('Refusals since the last such frame, by code'),
     samples: z.array(operatorRefusal).describe('Some of these refusals, at most 20'),
     more: count.describe('Refusals counted in byCode but not in samples'),
   }),
-  node: z.object({
-    type: frameType('node'),
-    seq,
+  node: frame('node', {
     node: operatorNode.describe('The process, as it reports itself'),
     gone: z.boolean().describe('Whether it stopped or is no longer heard: this is then its last state'),
   }),
-  audit: z.object({ type: frameType('audit'), seq, row: auditRow.describe('The operator’s action, as in the audit') }),
-  event: z.object({
-    type: frameType('event'),
-    seq,
+  audit: frame('audit', { row: auditRow.describe('The operator’s action, as in the audit') }),
+  event: frame('event', {
     ref: sessionRef,
     event: operatorEvent.describe('What happened to the session'),
   }),
-  gap: z.object({
-    type: frameType('gap'),
-    seq,
+  gap: frame('gap', {
     dropped: count.nullable().describe('How many frames were dropped; null if unknown. Fetch the data again'),
   }),
 };
