@@ -36,22 +36,30 @@ interface Asked<B, Q extends z.ZodObject> extends Head<B> {
   readonly refusals?: readonly Code[];
 }
 
-interface OperatorRoute<B, Q extends z.ZodObject> extends Asked<B, Q> {
+interface OperatorRoute<B, Q extends z.ZodObject, F> extends Asked<B, Q> {
   /** The successful reply; its status is 200 by default. */
   readonly reply: Route['replies'][number] & { readonly status?: 201 };
-  /** The body of the reply, or a refusal. The query is as parsed by its schema. */
-  readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<object>;
+  /** Finds what the request is about, or refuses. */
+  readonly find?: (call: Call<B>, query: z.output<Q>) => Eventually<F | Refusal>;
+  /** The body of the reply, or a refusal. The query is as parsed by its schema; the last argument is what `find` found. */
+  readonly handle: (call: Call<B>, query: z.output<Q>, found: F) => Eventually<object>;
 }
 
 /** A route for operators, which replies with JSON. */
-export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(route: OperatorRoute<B, Q>): Route {
-  const { reply, handle, ...head } = route;
+export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters, F = undefined>(
+  route: OperatorRoute<B, Q, F>,
+): Route {
+  const { reply, find, handle, ...head } = route;
   const { status = 200, ...told } = reply;
+  const bodyOf = (call: Call<B>, query: z.output<Q>): Eventually<object> =>
+    find === undefined
+      ? handle(call, query, undefined as F)
+      : andThen(find(call, query), (found) => (found instanceof Refusal ? found : handle(call, query, found)));
   return operatorAnswerRoute<B, Q>({
     ...head,
     replies: { [status]: told },
     handle: (call, query) =>
-      andThen(handle(call, query), (body) => (body instanceof Refusal ? body : { status, body })),
+      andThen(bodyOf(call, query), (body) => (body instanceof Refusal ? body : { status, body })),
   });
 }
 

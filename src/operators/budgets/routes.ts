@@ -117,10 +117,9 @@ export function makeBudgetRoute(services: Services): Route {
     bodyExample: { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] },
     reply: { status: 201, description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    async handle(call) {
-      const { tenantId, reason: _, ...terms } = call.body;
-      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
+    find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
+    async handle(call, _query, scope) {
+      const { tenantId: _, reason: _reason, ...terms } = call.body;
       const made = await makeBudget(scope, terms, actBy(call), services.operators.budgetDeps);
       return made instanceof Refusal ? made : await replyOf(made, call, services);
     },
@@ -145,11 +144,10 @@ export function changeBudgetRoute(services: Services): Route {
     bodyExample: { version: 3, dollars: 2500 },
     reply: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    async handle(call, { tenantId }) {
+    find: (call, { tenantId }) => scopeOf(call.operator, tenantId, NAME_A_TENANT),
+    async handle(call, _query, scope) {
       const { version, reason: _, then: atLimit, ...changes } = call.body;
       const [id = ''] = call.params;
-      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
       const changed = await changeBudget(
         scope,
         id,
@@ -176,10 +174,9 @@ export function deleteBudgetRoute(services: Services): Route {
     query: deleteBudgetFilters,
     reply: { description: 'The budget was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    async handle(call, { tenantId, reason = null }) {
+    find: (call, { tenantId }) => scopeOf(call.operator, tenantId, NAME_A_TENANT),
+    async handle(call, { reason = null }, scope) {
       const [id = ''] = call.params;
-      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
       const deleted = await deleteBudget(scope, id, { ...actBy(call), reason }, services.operators.budgetDeps);
       if (deleted instanceof Refusal) return deleted;
       await services.tenants.catchUp();

@@ -76,9 +76,8 @@ export function callRoute(services: Services): Route {
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const { atMs } = call.request;
       const known = await callsOf(record.id, services);
       const found = toOperatorCalls(known, call.operator).find(({ ref }) => ref === call.params[1]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
+import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { isoOrNull } from '../../kernel/time.ts';
 import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
 import {
@@ -16,7 +16,7 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
-import type { Route } from '../../http/route.ts';
+import type { Call, Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/values.ts';
@@ -143,28 +143,24 @@ export function revokeKeyRoute(services: Services): Route {
       example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const { tenantId, dryRun = false } = call.body;
-      const [id = ''] = call.params;
-      const key = await findSeen(call.operator, tenantId, id, services);
-      if (key === undefined) return noKey(tenantId, id);
-      const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
+    find: (call) => findSeen(call, services),
+    handle: async (call, _query, key) => {
+      const { dryRun = false } = call.body;
+      const { tenantId, id: keyId } = key;
+      const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId });
       const revoked = dryRun ? key : await revokeKey(key, actBy(call), services.operators.keys);
       return { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) };
     },
   });
 }
 
-/** A key of a tenant that the operator may see. */
+/** The key that the path and the body name, of a tenant that the operator may see. */
 async function findSeen(
-  operator: Operator,
-  tenantId: string,
-  id: string,
+  { operator, params: [id = ''], body: { tenantId } }: Call<{ readonly tenantId: string }>,
   { operators: { keys } }: Services,
-): Promise<WidgetKey | undefined> {
-  if (!seesTenant(operator, tenantId)) return undefined;
-  const key = await findKey(tenantId, id, keys);
-  return key?.id === id ? key : undefined;
+): Promise<WidgetKey | Refusal> {
+  const key = seesTenant(operator, tenantId) ? await findKey(tenantId, id, keys) : undefined;
+  return key?.id === id ? key : noKey(tenantId, id);
 }
 
 function toOperatorKey(
@@ -218,11 +214,8 @@ export function pauseKeyRoute(services: Services, to: 'pause' | 'resume'): Route
       example: { ok: true, pausedAt, revokedAt: null },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const { tenantId } = call.body;
-      const [id = ''] = call.params;
-      const found = await findSeen(call.operator, tenantId, id, services);
-      if (found === undefined) return noKey(tenantId, id);
+    find: (call) => findSeen(call, services),
+    handle: async (call, _query, found) => {
       const key = await change(found, actBy(call), services.operators.keys);
       await services.tenants.catchUp();
       return { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) };

@@ -92,11 +92,9 @@ export function loginRoute({ core }: Services): Route {
       },
     },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const [id = ''] = call.params;
-      const login = await findLogin(id, loginStore);
-      if (login instanceof Refusal) return login;
-      const told = await eventsOfActor('auth-session', id, call.operator, journal);
+    find: ({ params: [id = ''] }) => findLogin(id, loginStore),
+    handle: async (call, _query, login) => {
+      const told = await eventsOfActor('auth-session', login.id, call.operator, journal);
       return { ...toOperatorLogin(login, call.request.atMs, call.operator), ...told };
     },
   });

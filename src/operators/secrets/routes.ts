@@ -82,9 +82,8 @@ export function setSecretRoute(services: Services): Route {
       example: { secret: exampleSecret },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    handle: async (call) => {
-      const tenant = await findTenant(call.operator, call.body.tenantId, services);
-      if (tenant instanceof Refusal) return tenant;
+    find: (call) => findTenant(call.operator, call.body.tenantId, services),
+    handle: async (call, _query, tenant) => {
       const { name, value } = call.body;
       const kept = await setSecret({ tenantId: tenant.id, name, value }, actBy(call), services.operators.secrets);
       if (kept instanceof Refusal) return kept;
@@ -109,9 +108,8 @@ export function deleteSecretRoute(services: Services): Route {
     bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
     reply: { description: 'The secret was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const tenant = await findTenant(call.operator, call.body.tenantId, services);
-      if (tenant instanceof Refusal) return tenant;
+    find: (call) => findTenant(call.operator, call.body.tenantId, services),
+    handle: async (call, _query, tenant) => {
       const [name = ''] = call.params;
       const deleted = await deleteSecret(tenant.id, name, actBy(call), services.operators.secrets);
       return deleted instanceof Refusal ? deleted : { ok: true };
@@ -137,9 +135,8 @@ export function signingSecretRoute(services: Services): Route {
       example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    handle: async (call) => {
-      const tenant = await findTenant(call.operator, call.body.tenantId, services);
-      if (tenant instanceof Refusal) return tenant;
+    find: (call) => findTenant(call.operator, call.body.tenantId, services),
+    handle: async (call, _query, tenant) => {
       const secret = await rotateSigningSecret(tenant.id, actBy(call), services.operators.secrets);
       return secret instanceof Refusal ? secret : { secret };
     },

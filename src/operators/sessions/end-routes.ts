@@ -32,9 +32,8 @@ export function endRoute(services: Services): Route {
       example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
     },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const ended = await endSession(record, actBy(call), services);
       if (ended instanceof Refusal) return ended;
       const { alreadyEnded } = ended;

@@ -77,9 +77,8 @@ export function sessionRoute(services: Services): Route {
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const { limits } = services.sessions;
       const { atMs } = call.request;
       const deadline = nextDeadline(record, limits);

@@ -1,5 +1,4 @@
 import { whisperRequest } from '../../protocol/operator/session.ts';
-import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
@@ -20,9 +19,8 @@ export function whisperRoute(services: Services): Route {
     bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
     reply: { description: 'The message was sent to the provider', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const [calls, setup] = await Promise.all([
         services.calls.ofSession(record.id),
         services.core.stores.sessionSetups.find(record.id),

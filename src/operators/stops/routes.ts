@@ -72,9 +72,8 @@ export function stopRoute(services: Services): Route {
       example: { ok: true, stop: exampleStop, open: exampleOpen },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    async handle(call) {
-      const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
+    find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
+    handle: async (call, _query, scope) => {
       const stop = await stopService(scope, actBy(call), services.operators.keys);
       if (stop instanceof Refusal) return stop;
       await services.tenants.catchUp();
@@ -98,9 +97,8 @@ export function resumeRoute(services: Services): Route {
     bodyExample: { tenantId: 'acme', reason: 'the key was replaced' },
     reply: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    async handle(call) {
-      const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
+    find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
+    handle: async (call, _query, scope) => {
       const isLifted = await resumeService(scope, actBy(call), services.operators.keys);
       if (isLifted instanceof Refusal) return isLifted;
       await services.tenants.catchUp();

@@ -94,9 +94,8 @@ export function deliveryRoute(services: Services): Route {
       },
     },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      if (found instanceof Refusal) return found;
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
       const delivery = await services.webhooks.endpoints.webhooks.delivery(found.id, call.params[1] ?? '');
       if (delivery === undefined) return noDelivery();
       return { ...toOperatorDelivery(delivery), body: delivery.body };
@@ -118,9 +117,8 @@ export function replayRoute(services: Services): Route {
     bodyExample: { reason: 'the server lost it' },
     reply: { description: 'The event will be sent', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      if (found instanceof Refusal) return found;
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
       const replayed = await replayOne(found, call.params[1] ?? '', actBy(call), services.webhooks.endpoints);
       return replayed instanceof Refusal ? replayed : { ok: true };
     },
@@ -147,9 +145,8 @@ export function replayManyRoute(services: Services): Route {
       example: { matched: 812, expected: 812 },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'COUNT_CHANGED', 'QUERY_TOO_BROAD'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      if (found instanceof Refusal) return found;
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
       const { from: fromMs, to: toMs, types, dryRun = false, expected } = call.body;
       const { endpoints } = services.webhooks;
       const span = { fromMs, toMs, types };
@@ -180,9 +177,8 @@ export function sessionDeliveriesRoute(services: Services): Route {
       example: { deliveries: [{ ...exampleDelivery, url: exampleWebhook.url, tenantId: 'acme' }] },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const { webhooks } = services.webhooks.endpoints;
       const found = await webhooks.ofSession(refOf(record.id), call.operator.tenants, MAX_OF_SESSION);
       const deliveries = found.map(({ url, tenantId, ...delivery }) => ({

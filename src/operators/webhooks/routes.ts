@@ -102,10 +102,8 @@ export function webhookRoute(services: Services): Route {
     params: webhookParams,
     reply: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      return found instanceof Refusal ? found : shown(found, call, services);
-    },
+    find: (call) => findWebhook(call, services),
+    handle: (call, _query, found) => shown(found, call, services),
   });
 }
 
@@ -127,9 +125,8 @@ export function addWebhookRoute(services: Services): Route {
       example: { webhook: exampleWebhook, secret: exampleSecret },
     },
     refusals: [...CHANGES, 'CONFLICT'],
-    handle: async (call) => {
-      const tenantId = await findScope(call, services);
-      if (tenantId instanceof Refusal) return tenantId;
+    find: (call) => findScope(call, services),
+    handle: async (call, _query, tenantId) => {
       const { url, types } = call.body;
       const made = await addWebhook({ tenantId, url, types }, actBy(call), services.webhooks.endpoints);
       if (made instanceof Refusal) return made;
@@ -151,12 +148,12 @@ export function changeWebhookRoute(services: Services): Route {
     bodyExample: { types: ['session.settled', 'call.unconfirmed'] },
     reply: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: CHANGES,
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const { url, types } = call.body;
-        const changed = await changeWebhook(found, { url, types }, actBy(call), services.webhooks.endpoints);
-        return changed instanceof Refusal ? changed : shown(changed, call, services);
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const { url, types } = call.body;
+      const changed = await changeWebhook(found, { url, types }, actBy(call), services.webhooks.endpoints);
+      return changed instanceof Refusal ? changed : shown(changed, call, services);
+    },
   });
 }
 
@@ -172,11 +169,11 @@ export function deleteWebhookRoute(services: Services): Route {
     query: deleteWebhookFilters,
     reply: { description: 'The webhook was deleted', schema: done, example: { ok: true } },
     refusals: CHANGES,
-    handle: (call, { reason = null }) =>
-      withWebhook(call, services, async (found) => {
-        const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
-        return deleted instanceof Refusal ? deleted : { ok: true };
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, { reason = null }, found) => {
+      const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
+      return deleted instanceof Refusal ? deleted : { ok: true };
+    },
   });
 }
 
@@ -193,11 +190,11 @@ export function rotateWebhookRoute(services: Services): Route {
     bodyExample: { reason: 'once a year' },
     reply: { status: 201, description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } },
     refusals: [...CHANGES, 'CONFLICT'],
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
-        return secret instanceof Refusal ? secret : { secret };
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
+      return secret instanceof Refusal ? secret : { secret };
+    },
   });
 }
 
@@ -221,11 +218,11 @@ export function tryWebhookRoute(services: Services): Route {
       example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
     },
     refusals: CHANGES,
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
-        return event instanceof Refusal ? event : { event };
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
+      return event instanceof Refusal ? event : { event };
+    },
   });
 }
 
@@ -247,21 +244,12 @@ export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): 
     bodyExample: {},
     reply: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: CHANGES,
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const turned = await turn(found, actBy(call), services.webhooks.endpoints);
-        return turned instanceof Refusal ? turned : shown(turned, call, services);
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const turned = await turn(found, actBy(call), services.webhooks.endpoints);
+      return turned instanceof Refusal ? turned : shown(turned, call, services);
+    },
   });
-}
-
-async function withWebhook<T>(
-  call: Pick<Call, 'operator' | 'params'>,
-  services: Services,
-  work: (found: WebhookEndpoint) => Promise<T>,
-): Promise<T | Refusal> {
-  const found = await findWebhook(call, services);
-  return found instanceof Refusal ? found : work(found);
 }
 
 async function shown(endpoint: WebhookEndpoint, { operator }: Pick<Call, 'operator'>, { webhooks }: Services) {
