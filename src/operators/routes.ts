@@ -1,7 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { activityRoute } from './overview/activity-routes.ts';
-import { callRoute } from './calls/routes.ts';
-import { callsRoute, namedCallRoute } from './calls/list-routes.ts';
+import { callRoute, callsRoute, namedCallRoute } from './calls/routes.ts';
 import { changesRoute } from './overview/changes-routes.ts';
 import { endManyRoute, endRoute } from './sessions/end-routes.ts';
 import { eventsRoute, sessionRoute } from './sessions/routes.ts';
