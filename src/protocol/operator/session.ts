@@ -207,19 +207,8 @@ const batchId = string(
 );
 
 /** Which sessions POST /api/operator/sessions/end ends. Unknown fields are refused, because a typing error must not end more sessions. */
-const endFilter = z.strictObject({
-  ...sessionFilters.pick({
-    state: true,
-    tenantId: true,
-    agentId: true,
-    keyId: true,
-    caller: true,
-    subject: true,
-    from: true,
-    to: true,
-    q: true,
-  }).shape,
-});
+const { state, from, to, q } = sessionFilters.shape;
+const endFilter = z.strictObject({ state, ...chosenBy, from, to, q });
 
 export const operatorEndManyRequest = z.strictObject({
   filter: endFilter.describe('Which sessions, as in the list of sessions; only open ones are ended'),
