@@ -6,7 +6,7 @@ import { reconcileDay, type ReconcileDeps } from '../reconciliation/reconcile.ts
 import type { ReconciledDay } from '../stores/reconciliations/contract.ts';
 import { UpstreamFault } from '../upstream/contract.ts';
 import { explainFault, text, UsageError, usageOf, type OpenStores } from './store-command.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import { exitCode, fail, type Terminal } from './terminal.ts';
 
 /** The provider is queried twice for each day, one query after another. */
 const MAX_DAYS = 31;
@@ -56,8 +56,7 @@ export async function run(args: readonly string[], terminal: ReconcileTerminal):
     }
   } catch (error) {
     if (!(error instanceof UpstreamFault)) return explainFault(error, words, err);
-    err.write(`${error.message}\n`);
-    return exitCode.unavailable;
+    return fail(err, error.message, exitCode.unavailable);
   }
 }
 

@@ -5,7 +5,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
 import { tellFault } from './tell-fault.ts';
-import { exitCode, type Output, type Terminal } from './terminal.ts';
+import { exitCode, fail, type Output, type Terminal } from './terminal.ts';
 
 // Shared by commands that change the database themselves, alongside a server.
 
@@ -69,10 +69,7 @@ export async function runOnStores<S extends OpenStores>(
     const stores = await openStores(config);
     try {
       const result = await work({ ...stores, clock: systemClock }, config);
-      if (result instanceof Refusal) {
-        err.write(`${result.error}\n`);
-        return exitCode.refused;
-      }
+      if (result instanceof Refusal) return fail(err, result.error, exitCode.refused);
       // In one write, because a reader such as `head` may close the pipe after the first lines.
       out.write(result);
       return exitCode.ok;
@@ -95,16 +92,13 @@ export function explainFault(error: unknown, { usage, besideServer }: CommandWor
     return exitCode.usage;
   }
   if (error instanceof DirectoryInUse) {
-    err.write(
-      `A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n${besideServer}`,
-    );
+    const why = 'A server is running on the embedded database in DATA_DIR, which serves one process at a time.';
+    err.write(`${why}\n${besideServer}`);
     return exitCode.unavailable;
   }
-  if (error instanceof Unavailable) {
-    err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
-    return exitCode.unavailable;
-  }
-  return tellFault(error, err);
+  if (!(error instanceof Unavailable)) return tellFault(error, err);
+  const why = `${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.`;
+  return fail(err, why, exitCode.unavailable);
 }
 
 function isParseError(error: unknown): error is Error {

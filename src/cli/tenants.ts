@@ -4,7 +4,7 @@ import { DirectoryInUse, lockDirectory, type DirectoryLock } from '../database/e
 import { addTenantToFile, FileBusy, TenantExists, WrongTenant } from '../tenants/add-to-file.ts';
 import { text, usageOf } from './store-command.ts';
 import { tellFault } from './tell-fault.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import { exitCode, fail, type Terminal } from './terminal.ts';
 
 /** Usage and descriptions of the commands. */
 export const tenantCommands = [
@@ -68,26 +68,17 @@ function readAdd([name, ...rest]: readonly string[]) {
 }
 
 function explain(fault: unknown, id: string, err: Terminal['err']): number {
-  if (fault instanceof TenantExists) {
-    err.write(`The file already has a tenant "${id}"; nothing was changed.\n`);
-    return exitCode.refused;
-  }
-  if (fault instanceof WrongTenant) {
-    err.write(`${fault.message}\n`);
-    return exitCode.refused;
-  }
-  if (fault instanceof DirectoryInUse) {
-    err.write('Another command is writing the file; try again.\n');
-    return exitCode.unavailable;
-  }
+  if (fault instanceof TenantExists)
+    return fail(err, `The file already has a tenant "${id}"; nothing was changed.`, exitCode.refused);
+  if (fault instanceof WrongTenant) return fail(err, fault.message, exitCode.refused);
+  if (fault instanceof DirectoryInUse)
+    return fail(err, 'Another command is writing the file; try again.', exitCode.unavailable);
   if (fault instanceof FileBusy) {
-    err.write(`Another command is writing the file. If none is, delete ${fault.file} and try again.\n`);
-    return exitCode.unavailable;
+    const why = `Another command is writing the file. If none is, delete ${fault.file} and try again.`;
+    return fail(err, why, exitCode.unavailable);
   }
   const { code, message } = fault as NodeJS.ErrnoException;
-  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'EBUSY'].includes(code)) {
-    err.write(`The tenants file cannot be written: ${message}.\n`);
-    return exitCode.unavailable;
-  }
+  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'EBUSY'].includes(code))
+    return fail(err, `The tenants file cannot be written: ${message}.`, exitCode.unavailable);
   return tellFault(fault, err);
 }

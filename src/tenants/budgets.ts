@@ -146,7 +146,8 @@ export async function deleteBudget(
 ): Promise<true | Refusal> {
   const found = await findOwn(tenantId, id, by, deps);
   if (found instanceof Refusal) return found;
-  if (found.isInFile) return isInFile();
+  if (found.isInFile)
+    return new Refusal('CONFLICT', 'TENANTS_FILE names this budget: take it out there first, or raise it.');
   const isDeleted = await audited(
     deps.acts,
     entryOf('budget.delete', found, by, deps.clock.now()),
@@ -193,10 +194,6 @@ function changedMeanwhile(version: number | undefined): Refusal {
     'CONFLICT',
     `The budget was changed since it was read${now}. Read it again, and change what you find.`,
   );
-}
-
-function isInFile(): Refusal {
-  return new Refusal('CONFLICT', 'TENANTS_FILE names this budget: take it out there first, or raise it.');
 }
 
 function noBudget(id: string): Refusal {

@@ -126,15 +126,11 @@ export function createLimits({ core: { edge, live }, identity: { serviceOf } }: 
  * Counts a request that reaches no handler, because its body never came or its end is ambiguous, in the window of its address: it
  * has used a connection all the same.
  */
-export function createUnreadCount({
-  config: { trustedProxies },
-  edge,
-  live: { windows },
-}: Services['core']): (request: HttpRequest) => void {
+export function createUnreadCount({ config, edge, live }: Services['core']): (request: HttpRequest) => void {
   return ({ peer, path, headers, atMs }) => {
     const { prefix, perMinute } = windowOfPath(path) === 'page' ? edge.page : edge.address;
-    const address = clientAddress(peer, headers['x-forwarded-for'] ?? '', trustedProxies);
-    windows.takeAtOnce(prefix + addressScope(address), perMinute, atMs);
+    const address = clientAddress(peer, headers['x-forwarded-for'] ?? '', config.trustedProxies);
+    live.windows.takeAtOnce(prefix + addressScope(address), perMinute, atMs);
   };
 }
 

@@ -206,8 +206,8 @@ const batchId = string(
   'batch_kX2vQ9mB4tYw7nLcR1sZ0A',
 );
 
-/** Which sessions POST /api/operator/sessions/end ends. Unknown fields are refused, because a typing error must not end more sessions. */
 const { state, from, to, q } = sessionFilters.shape;
+/** Which sessions POST /api/operator/sessions/end ends. Unknown fields are refused, because a typing error must not end more sessions. */
 const endFilter = z.strictObject({ state, ...chosenBy, from, to, q });
 
 export const operatorEndManyRequest = z.strictObject({
