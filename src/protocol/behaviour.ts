@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inUnit } from './values.ts';
+import { integer, number } from './values.ts';
 
 const MAX_WORDS = 512;
 const MAX_EXTRA_BYTES = 4096;
@@ -72,12 +72,10 @@ const turns = z
       .enum(['low', 'medium', 'high'])
       .optional()
       .describe('Only with `semantic`: how soon the agent answers'),
-    silenceMs: z
-      .int()
+    silenceMs: integer('milliseconds', 500, 'Only with `silence`: how long the pause lasts before the agent answers')
       .min(200)
       .max(3000)
-      .optional()
-      .meta(inUnit('milliseconds', 500, 'Only with `silence`: how long the pause lasts before the agent answers')),
+      .optional(),
     interrupt: z.boolean().optional().describe('Whether the visitor can interrupt the agent by speaking'),
   })
   .superRefine(({ detect = 'semantic', eagerness, silenceMs, interrupt }, context) => {
@@ -89,11 +87,7 @@ const turns = z
   });
 
 const silence = z.strictObject({
-  askAfterSec: z
-    .int()
-    .min(5)
-    .max(600)
-    .meta(inUnit('seconds', 30, 'How long nobody has spoken when the agent asks, once')),
+  askAfterSec: integer('seconds', 30, 'How long nobody has spoken when the agent asks, once').min(5).max(600),
   say: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
@@ -160,12 +154,7 @@ export const behaviour = z.object({
     .enum(['near', 'far', 'off'])
     .optional()
     .describe('Noise reduction for a headset (`near`), for a microphone in the room (`far`), or none'),
-  speed: z
-    .number()
-    .min(0.5)
-    .max(1.5)
-    .optional()
-    .meta(inUnit('factor', 1.1, 'How fast the agent speaks; 1 is normal speed')),
+  speed: number('factor', 1.1, 'How fast the agent speaks; 1 is normal speed').min(0.5).max(1.5).optional(),
   effort: z
     .enum(['minimal', 'low', 'medium', 'high'])
     .optional()

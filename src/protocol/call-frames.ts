@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { callRef, frameType } from './fields.ts';
-import { inUnit, string } from './values.ts';
+import { integer, string, text } from './values.ts';
 
 /** The largest message, in bytes, on a socket that receives the frames of its call. A tool's answer fits. */
 export const MAX_CALL_MESSAGE_BYTES = 20 * 1024;
@@ -18,23 +18,11 @@ const toolCallId = z.string().meta({ examples: ['call_C9CwUVUzUzYIss'] });
 export const callRequestFrames = {
   say: z.object({
     type: frameType('say'),
-    id: z
-      .string()
-      .min(1)
-      .max(255)
-      .meta({
-        description: 'Identifies the text: it is said once in a call, however often it is sent',
-        examples: ['say-1'],
-      }),
-    text: z
-      .string()
+    id: text(255, 'Identifies the text: it is said once in a call, however often it is sent', 'say-1'),
+    text: string('What the visitor writes to the agent', 'When do you open tomorrow?')
       .max(2000)
       .refine((value) => value.trim() !== '', 'must not be empty')
-      .meta({
-        description: 'What the visitor writes to the agent',
-        examples: ['When do you open tomorrow?'],
-        minLength: 1,
-      }),
+      .meta({ minLength: 1 }),
   }),
   interrupt: z.object({ type: frameType('interrupt') }),
   talk: z.object({
@@ -45,11 +33,7 @@ export const callRequestFrames = {
   }),
   tool_result: z.object({
     type: frameType('tool_result'),
-    id: z
-      .string()
-      .min(1)
-      .max(256)
-      .meta({ ...toolCallId.meta(), description: 'The tool call that this answers: the `id` of its `tool` frame' }),
+    id: toolCallId.min(1).max(256).describe('The tool call that this answers: the `id` of its `tool` frame'),
     output: z
       .unknown()
       .refine((value) => value !== undefined && isShortJson(value), 'must be JSON of at most 16 KiB')
@@ -88,10 +72,11 @@ export const callFrames = {
     text: string('The whole text of the item so far, at most 2 KiB', 'We open at ten, and close at six.'),
     final: z.boolean().describe('Whether the item is complete'),
     cut: z.literal(true).optional().describe('Present if the beginning of the text is missing'),
-    cutAtMs: z
-      .int()
-      .optional()
-      .meta(inUnit('milliseconds', 1800, 'Present if the visitor interrupted the agent: how much they had heard')),
+    cutAtMs: integer(
+      'milliseconds',
+      1800,
+      'Present if the visitor interrupted the agent: how much they had heard',
+    ).optional(),
   }),
   thinking: z.object({
     type: frameType('thinking'),

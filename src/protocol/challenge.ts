@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { widgetKey } from './fields.ts';
-import { inUnit, string } from './values.ts';
+import { integer, string } from './values.ts';
 
 /** The providers of challenges, by their names in `BOT_PROVIDER`. */
 export const CHALLENGE_PROVIDERS = ['turnstile', 'hcaptcha', 'recaptcha', 'altcha'] as const;
@@ -44,7 +44,7 @@ export const altchaChallenge = z.object({
     'The SHA-256 of the salt followed by the secret number, in hexadecimal: find that number',
     '37b5bd8f2ee9f0fa4b6ea4d9a8b5c7a1f7b2b1f19e5dd9b35e6f9b4a7d1c2e60',
   ),
-  maxnumber: z.int().meta(inUnit('none', 250_000, 'The largest possible number')),
+  maxnumber: integer('none', 250_000, 'The largest possible number'),
   salt: string(
     'The text that precedes the number when it is hashed',
     '5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt?expires=1893499560&',

@@ -5,7 +5,7 @@ import { callTerms } from './call.ts';
 import { email } from './email.ts';
 import { agentId, sessionIdExample, tenantNamed, widgetKey } from './fields.ts';
 import { heartbeatInterval } from './heartbeat.ts';
-import { inUnit, string, text } from './values.ts';
+import { integer, string, text } from './values.ts';
 
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
@@ -75,7 +75,7 @@ export const clientSecret = z.object({
     'The secret, to be sent as a bearer token: it opens one call; in a brokered session it is a ticket for Switchboard',
     'ek_68af296e8e408191a1120ab6383263c2',
   ),
-  expires_at: z.int().meta(inUnit('Unix seconds', 1_893_499_260, 'When it expires')),
+  expires_at: integer('Unix seconds', 1_893_499_260, 'When it expires'),
 });
 
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;

@@ -4,7 +4,7 @@ import { challenge } from './challenge.ts';
 import { budgetNamed } from './budget.ts';
 import { endReason } from './session.ts';
 import { usage } from './usage.ts';
-import { inUnit, string } from './values.ts';
+import { integer, string } from './values.ts';
 
 /** One field, parameter or header that is wrong. */
 const detail = z.object({
@@ -20,15 +20,9 @@ export const errorBody = z.object({
     'A message that can be shown to end users unchanged, in the language of `Content-Language`',
     'Something in this request is not right. Please check it and try again.',
   ),
-  retryAfter: z
-    .int()
-    .optional()
-    .meta(inUnit('seconds', 30, 'How long to wait before trying again')),
+  retryAfter: integer('seconds', 30, 'How long to wait before trying again').optional(),
   reason: endReason.optional(),
-  maxMinutes: z
-    .int()
-    .optional()
-    .meta(inUnit('minutes', 15, 'With SESSION_DURATION_EXCEEDED: the longest duration of a session')),
+  maxMinutes: integer('minutes', 15, 'With SESSION_DURATION_EXCEEDED: the longest duration of a session').optional(),
   counted: z
     .literal(true)
     .optional()
@@ -37,10 +31,7 @@ export const errorBody = z.object({
   budget: budgetNamed
     .optional()
     .describe('With DAILY_QUOTA_EXCEEDED: the budget that is used up, unless a daily ceiling was reached'),
-  matched: z
-    .int()
-    .optional()
-    .meta(inUnit('count', 212, 'With COUNT_CHANGED: how many match now')),
+  matched: integer('count', 212, 'With COUNT_CHANGED: how many match now').optional(),
   challenge: challenge
     .optional()
     .describe('With BOT_BLOCKED: a challenge; solve it and repeat the create with its token to be let in'),

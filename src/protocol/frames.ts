@@ -6,7 +6,7 @@ import { frameType } from './fields.ts';
 import { rateFrame } from './rating.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
-import { inUnit, string } from './values.ts';
+import { integer, string, text } from './values.ts';
 
 /** Chosen by the client and repeated in the answer. */
 const frameId = z
@@ -46,14 +46,7 @@ export const clientFrames = {
     type: frameType('usage'),
     ...usageAmounts.shape,
     response: reportedResponse.optional(),
-    id: z
-      .string()
-      .min(1)
-      .max(255)
-      .meta({
-        description: 'The idempotency key: within 24 hours it is counted once in this session',
-        examples: ['u1'],
-      }),
+    id: text(255, 'The idempotency key: within 24 hours it is counted once in this session', 'u1'),
   }),
   end: z.object({ type: frameType('end') }),
   rate: rateFrame,
@@ -79,16 +72,11 @@ const { error, code, userMessage, retryAfter, counted } = errorBody.shape;
 /** A limit that is about to end a session. */
 export const warning = z.object({
   reason: z.enum(['duration', 'idle', 'quota']).describe('The limit that is near'),
-  secondsLeft: z
-    .int()
-    .optional()
-    .meta(
-      inUnit(
-        'seconds',
-        60,
-        'Time left until the limit ends the session; absent if a daily total has crossed 80 or 95 % of its ceiling',
-      ),
-    ),
+  secondsLeft: integer(
+    'seconds',
+    60,
+    'Time left until the limit ends the session; absent if a daily total has crossed 80 or 95 % of its ceiling',
+  ).optional(),
 });
 
 export type Warning = Readonly<z.infer<typeof warning>>;
@@ -100,14 +88,10 @@ export const serverFrames = {
     state: sessionState,
     heartbeat: heartbeatInterval.describe('How the session is kept alive'),
     limits: sessionLimits,
-    resume: z
-      .string()
-      .optional()
-      .meta({
-        examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
-        description:
-          'In brokered sessions, for sockets that asked for `call`: the token with which the visitor’s next page can continue the session, once (`resume` of POST /api/session). It replaces any earlier one',
-      }),
+    resume: string(
+      'In brokered sessions, for sockets that asked for `call`: the token with which the visitor’s next page can continue the session, once (`resume` of POST /api/session). It replaces any earlier one',
+      'rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ',
+    ).optional(),
   }),
   heartbeat: z.object({
     type: frameType('heartbeat'),
@@ -136,7 +120,7 @@ export const serverFrames = {
     code,
     reason: endReason,
     userMessage,
-    maxMinutes: z.int().meta(inUnit('minutes', 15, 'The longest duration of a session')),
+    maxMinutes: integer('minutes', 15, 'The longest duration of a session'),
   }),
   error: z.object({
     type: frameType('error'),

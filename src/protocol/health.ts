@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { inUnit } from './values.ts';
+import { number } from './values.ts';
 
 /** Whether one dependency answers, and how long it took in milliseconds. */
 export const dependency = z.object({
   ok: z.boolean().describe('Whether it answers, accepts writes and serves real requests'),
-  ms: z.number().meta(inUnit('milliseconds', 1, 'How long it took to answer')),
+  ms: number('milliseconds', 1, 'How long it took to answer'),
 });
 
 export type DependencyHealth = Readonly<z.infer<typeof dependency>>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { email } from './email.ts';
-import { instant, inUnit, ok, string } from './values.ts';
+import { instant, integer, ok, string } from './values.ts';
 
 /** The id of a login. */
 export const loginName = /^auth_[\w-]{1,64}$/;
@@ -26,7 +26,7 @@ export const sendCodeReply = z.object({
     'A message to show; the same for every address',
     'If this address may log in, a code is on its way. It works once.',
   ),
-  expiresIn: z.int().meta(inUnit('seconds', 600, 'How long the code is valid')),
+  expiresIn: integer('seconds', 600, 'How long the code is valid'),
 });
 
 export const verifyCodeRequest = z.object({

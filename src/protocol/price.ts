@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { inUnit, seconds, string } from './values.ts';
+import { integer, seconds, string } from './values.ts';
 
 /** Micro-dollars per million tokens, or per minute. */
-const rate = z.int().min(0).max(1_000_000_000_000).meta(inUnit('micro-dollars', 4_000_000));
+const rate = integer('micro-dollars', 4_000_000).min(0).max(1_000_000_000_000);
 
 /** What a model costs, by billing class. Input classes exclude cached tokens. */
 export const tokenRates = z.strictObject({

@@ -3,7 +3,7 @@ import { END_REASONS, type EndReason, type RequestedEnd } from '../../machines/v
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { optionalEmail } from './email.ts';
 import { sessionIdExample } from './fields.ts';
-import { instant, inUnit, ok } from './values.ts';
+import { instant, integer, ok } from './values.ts';
 
 /** The states of a voice session on the wire; the names are the machine's. */
 export const sessionState = z
@@ -50,8 +50,8 @@ export const sessionView = z
     active: z.boolean().describe('Whether the session is open'),
     startedAt: instant.describe('When the session was opened'),
     lastSeenAt: instant.describe('When the last heartbeat arrived'),
-    durationSec: z.int().meta(inUnit('seconds', 90, 'How long the session has lasted, until its end if it has ended')),
-    idleSec: z.int().meta(inUnit('seconds', 0, 'How long there has been no activity, until its end if it has ended')),
+    durationSec: integer('seconds', 90, 'How long the session has lasted, until its end if it has ended'),
+    idleSec: integer('seconds', 0, 'How long there has been no activity, until its end if it has ended'),
     endsAt: instant
       .optional()
       .describe(
@@ -65,18 +65,13 @@ export type SessionView = Readonly<z.infer<typeof sessionView>>;
 /** The limits at which a session ends by itself. */
 export const sessionLimits = z
   .object({
-    maxMinutes: z.int().meta(inUnit('minutes', 15, 'The longest duration of the session')),
-    maxIdleSec: z.int().meta(inUnit('seconds', 300, 'How long without activity until the session goes idle')),
-    newVisitorSeconds: z
-      .int()
-      .optional()
-      .meta(
-        inUnit(
-          'seconds',
-          60,
-          'Only while a new visitor has said nothing yet: how long after its start the session ends unless they speak',
-        ),
-      ),
+    maxMinutes: integer('minutes', 15, 'The longest duration of the session'),
+    maxIdleSec: integer('seconds', 300, 'How long without activity until the session goes idle'),
+    newVisitorSeconds: integer(
+      'seconds',
+      60,
+      'Only while a new visitor has said nothing yet: how long after its start the session ends unless they speak',
+    ).optional(),
   })
   .describe('The limits at which the session ends by itself');
 

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { optionalEmail } from './email.ts';
 import { callRef, tenantNamed } from './fields.ts';
 import { sessionProof } from './session.ts';
-import { instant, inUnit, ok, text } from './values.ts';
+import { instant, integer, number, ok, text } from './values.ts';
 
 /** A user's totals for the day and their ceilings (docs/contract.md, section 5.8). */
 export const usage = z
   .object({
-    tokens: z.int().meta(inUnit('tokens', 1200, 'Usage today, input and output together')),
-    dollars: z.number().meta(inUnit('dollars', 0.02, 'Cost today')),
-    dailyTokenLimit: z.int().meta(inUnit('tokens', 300_000, 'The caller’s daily ceiling')),
-    dailyDollarLimit: z.number().meta(inUnit('dollars', 20, 'The caller’s daily ceiling')),
+    tokens: integer('tokens', 1200, 'Usage today, input and output together'),
+    dollars: number('dollars', 0.02, 'Cost today'),
+    dailyTokenLimit: integer('tokens', 300_000, 'The caller’s daily ceiling'),
+    dailyDollarLimit: number('dollars', 20, 'The caller’s daily ceiling'),
     resetAt: instant.describe('When the next day begins and the totals start again'),
   })
   .describe('The user’s totals of the day, and their ceilings');
@@ -18,22 +18,14 @@ export const usage = z
 export type Usage = Readonly<z.infer<typeof usage>>;
 
 export const usageAmounts = z.object({
-  tokens: z
-    .int()
+  tokens: integer('tokens', 1200, 'The amount to add, input and output together').min(0).max(1e9),
+  dollars: number(
+    'dollars',
+    0.02,
+    'The amount to add, counted exactly to six decimals; further decimals are rounded half up',
+  )
     .min(0)
-    .max(1e9)
-    .meta(inUnit('tokens', 1200, 'The amount to add, input and output together')),
-  dollars: z
-    .number()
-    .min(0)
-    .max(1e5)
-    .meta(
-      inUnit(
-        'dollars',
-        0.02,
-        'The amount to add, counted exactly to six decimals; further decimals are rounded half up',
-      ),
-    ),
+    .max(1e5),
 });
 
 /** A model response that a page's data channel reported, for calls that Switchboard meters (docs/contract.md, section 5.12). */

@@ -67,15 +67,19 @@ export function inUnit(unit: Unit, example: number, description?: string) {
   return { ...(description !== undefined && { description }), 'x-unit': unit, examples: [example] };
 }
 
-export const count = z.int().min(0).meta(inUnit('count', 3));
-export const seconds = z.int().min(0).meta(inUnit('seconds', 90));
-export const milliseconds = z.int().min(0).meta(inUnit('milliseconds', 120));
-export const tokens = z.int().min(0).meta(inUnit('tokens', 1833));
-export const dollars = z.number().meta(inUnit('dollars', 0.064187));
-export const microDollars = z.int().min(0).meta(inUnit('micro-dollars', 64_187));
-export const percent = z.int().min(0).meta(inUnit('percent', 80));
+/** An integer, and any number, with what the interface descriptions say of it. */
+export const integer = (...of: Parameters<typeof inUnit>): z.ZodInt => z.int().meta(inUnit(...of));
+export const number = (...of: Parameters<typeof inUnit>): z.ZodNumber => z.number().meta(inUnit(...of));
+
+export const count = integer('count', 3).min(0);
+export const seconds = integer('seconds', 90).min(0);
+export const milliseconds = integer('milliseconds', 120).min(0);
+export const tokens = integer('tokens', 1833).min(0);
+export const dollars = number('dollars', 0.064187);
+export const microDollars = integer('micro-dollars', 64_187).min(0);
+export const percent = integer('percent', 80).min(0);
 /** A number that orders or identifies something, such as a version or a status. */
-export const ordinal = z.int().min(0).meta(inUnit('none', 1));
+export const ordinal = integer('none', 1).min(0);
 
 /** An instant in a query, parsed to milliseconds since the Unix epoch. */
 export const instantAsked = z.iso

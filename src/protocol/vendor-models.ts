@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelPrice } from './price.ts';
-import { inUnit, string } from './values.ts';
+import { integer, string } from './values.ts';
 
 /** The reply of GET /v1/models (docs/contract.md, section 5.17). */
 export const modelsReply = z.object({
@@ -10,9 +10,7 @@ export const modelsReply = z.object({
       z.object({
         id: string('The id of the model', 'gpt-realtime-2.1'),
         object: z.literal('model').describe('Always `model`'),
-        created: z
-          .int()
-          .meta(inUnit('Unix seconds', 0, 'Always 0: Switchboard does not know when a model was created')),
+        created: integer('Unix seconds', 0, 'Always 0: Switchboard does not know when a model was created'),
         owned_by: string('The model provider in use', 'openai'),
         agents: z.array(z.string().meta({ examples: ['support'] })).describe('The tenant’s agents that use this model'),
         price: modelPrice

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createReply, createRequest, type CreateRequest } from './create.ts';
 import { issuesInWords } from './issue-words.ts';
-import { inUnit, string, text } from './values.ts';
+import { integer, number, string, text } from './values.ts';
 
 const functionTool = z
   .looseObject({
@@ -24,10 +24,7 @@ const vendorSession = z
         output: z
           .looseObject({
             voice: text(128, 'Overrides the agent’s', 'marin').optional(),
-            speed: z
-              .number()
-              .optional()
-              .meta(inUnit('factor', 1.1, 'How fast the agent speaks, 0.5 to 1.5; 1 is normal speed')),
+            speed: number('factor', 1.1, 'How fast the agent speaks, 0.5 to 1.5; 1 is normal speed').optional(),
           })
           .optional()
           .meta({ description: 'The agent’s voice and speed', examples: [{ voice: 'marin' }] }),
@@ -60,7 +57,7 @@ export type ClientSecretsRequest = z.infer<typeof clientSecretsRequest>;
 /** The reply of POST /v1/realtime/client_secrets. */
 export const clientSecretsReply = z.object({
   value: string('The secret that opens one call: the bearer token of an offer', 'ek_sb_3kX2vQ9mB4'),
-  expires_at: z.int().meta(inUnit('Unix seconds', 1_893_499_260, 'When it expires')),
+  expires_at: integer('Unix seconds', 1_893_499_260, 'When it expires'),
   session: z
     .object({
       type: z.literal('realtime').describe('Always `realtime`'),

@@ -9,7 +9,7 @@ import {
   tenantId as tenantIdField,
   tenantNamed,
 } from '../fields.ts';
-import { instant, inUnit, ordinal, percent, string } from '../values.ts';
+import { instant, number, ordinal, percent, string } from '../values.ts';
 import { asOf } from './page.ts';
 import { toUsed, used } from './usage.ts';
 
@@ -21,10 +21,7 @@ const fields = z.object(budgetFields);
 
 /** How much of a budget is used. */
 const budgetUsed = used.extend({
-  minutes: z
-    .number()
-    .optional()
-    .meta(inUnit('minutes', 41.5, 'Connected time, if the budget has `minutes`')),
+  minutes: number('minutes', 41.5, 'Connected time, if the budget has `minutes`').optional(),
 });
 
 /** Converts the usage of a budget to what operators read. @param connectedMs null for a budget without minutes */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantAsked } from '../fields.ts';
-import { instant, inUnit, string } from '../values.ts';
+import { instant, number, string } from '../values.ts';
 
 /** GET /api/operator/changes: what differs from the preceding span of the same length (docs/contract.md, section 8). */
 export const operatorChanges = z.object({
@@ -11,14 +11,9 @@ export const operatorChanges = z.object({
     .array(
       z.object({
         what: string('What was counted', 'sessions started (widget)'),
-        now: z
-          .number()
-          .meta(inUnit('varies', 412, 'The value in the span: a count, or in the unit that the name says')),
-        before: z.number().meta(inUnit('varies', 96, 'The value in the preceding span')),
-        factor: z
-          .number()
-          .nullable()
-          .meta(inUnit('factor', 4.29, '`now` divided by `before`; null if `before` is 0')),
+        now: number('varies', 412, 'The value in the span: a count, or in the unit that the name says'),
+        before: number('varies', 96, 'The value in the preceding span'),
+        factor: number('factor', 4.29, '`now` divided by `before`; null if `before` is 0').nullable(),
       }),
     )
     .describe('Counts of at least ten that changed by a factor of 1.5 or more, up or down, the largest change first'),

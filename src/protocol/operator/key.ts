@@ -2,23 +2,21 @@ import { z } from 'zod';
 import { callMode, dataChannel } from '../call.ts';
 import { keyBots } from '../key-bots.ts';
 import { agentId, auditReason, keyId, namedTenant, origin, tenantId, tenantNamed, widgetKey } from '../fields.ts';
-import { count, dollars, instant, inUnit, ok, string, text, tokens } from '../values.ts';
+import { count, dollars, instant, integer, number, ok, string, text, tokens } from '../values.ts';
 
-const amount = z.number().min(0).meta(inUnit('dollars', 20));
+const amount = number('dollars', 20).min(0);
 export const keyLimits = z.object({
   sessionsPerMinute: count.optional().describe('Sessions that each visitor may open per minute'),
   dailyTokens: tokens.optional().describe('Tokens that each visitor may use per day'),
   dailyDollars: amount.optional().describe('The cost that each visitor may cause per day'),
   concurrentSessions: count.optional().describe('Sessions that each visitor may have open at once'),
-  newVisitorSeconds: count
-    .optional()
-    .meta(
-      inUnit(
-        'seconds',
-        60,
-        'How long the session of a new visitor lasts if they say nothing, 10 to 86400; applies to calls that Switchboard hears',
-      ),
-    ),
+  newVisitorSeconds: integer(
+    'seconds',
+    60,
+    'How long the session of a new visitor lasts if they say nothing, 10 to 86400; applies to calls that Switchboard hears',
+  )
+    .min(0)
+    .optional(),
 });
 export const keyTotals = z.object({
   sessionsPerMinute: count.optional().describe('Sessions that all visitors together may open per minute'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { inUnit, string } from '../values.ts';
+import { number, string } from '../values.ts';
 
-const pixels = z.number().meta(inUnit('pixels', 240));
+const pixels = number('pixels', 240);
 
 const point = { x: pixels.describe('Distance from the left'), y: pixels.describe('Distance from the top') };
 const size = { width: pixels.describe('Width'), height: pixels.describe('Height') };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { namedTenant, nodeId, tenantId, version } from '../fields.ts';
-import { instant, inUnit, string } from '../values.ts';
+import { instant, integer, string } from '../values.ts';
 
 /** GET /api/operator/me: who the operator is and what they may do (docs/contract.md, section 8). */
 export const operatorMe = z.object({
@@ -21,7 +21,7 @@ export const operatorMe = z.object({
   timeZone: string('The time zone of the usage day (QUOTA_TIMEZONE)', 'UTC'),
   version,
   retention: z
-    .record(z.string(), z.int().min(0).meta(inUnit('days', 400)))
+    .record(z.string(), integer('days', 400).min(0))
     .describe('How many days each kind of data is kept; 0 means for ever'),
 });
 

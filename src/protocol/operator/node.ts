@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { nodeId, version } from '../fields.ts';
-import { count, instant, inUnit, string } from '../values.ts';
+import { count, instant, integer, number, string } from '../values.ts';
 import { asOf } from './page.ts';
 
-const measured = z.number().min(0).meta(inUnit('milliseconds', 4.1));
+const measured = number('milliseconds', 4.1).min(0);
 
 /** The state of one dependency, as a process sees it. */
 export const dependencyState = z.object({
@@ -24,30 +24,21 @@ export type DependencyState = z.infer<typeof dependencyState>;
 export const operatorNode = z.object({
   id: nodeId.describe('The id of the process'),
   host: string('The name of the host', 'voice-2'),
-  pid: z
-    .int()
-    .min(0)
-    .meta(inUnit('none', 4211, 'The process id on the host')),
+  pid: integer('none', 4211, 'The process id on the host').min(0),
   version,
   startedAt: instant.describe('When it started'),
   seenAt: instant.describe('When it last reported its state'),
   loopP99Ms: measured.describe('The 99th percentile of the event loop’s delay over five seconds'),
-  rss: z
-    .int()
-    .min(0)
-    .meta(inUnit('bytes', 220_200_960, 'The memory in use (resident set size)')),
+  rss: integer('bytes', 220_200_960, 'The memory in use (resident set size)').min(0),
   sockets: count.describe('Open sockets'),
   historyWaiting: count.describe('Changes of sessions waiting to be written to the history'),
   eventsWaiting: count.describe('Events waiting to be written to the journal'),
   eventsDropped: count.describe('Events dropped for lack of room since it started'),
-  clockLeadMs: z
-    .number()
-    .optional()
-    .meta({
-      ...inUnit('milliseconds', 0),
-      description:
-        'How far its clock is ahead of the live store’s, whose clock was set; absent for a process of an older version',
-    }),
+  clockLeadMs: number(
+    'milliseconds',
+    0,
+    'How far its clock is ahead of the live store’s, whose clock was set; absent for a process of an older version',
+  ).optional(),
   configHash: string(
     'A keyed hash of its settings, which differs between processes with different settings',
     '9c3b6e5f0a1d',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LAYERS } from '../refusal-why.ts';
 import { keyAsked, keyId, nodeId, origin, requestId, subject, tenantAsked, tenantId } from '../fields.ts';
-import { count, instant, inUnit, seconds, string, text } from '../values.ts';
+import { count, instant, integer, number, seconds, string, text } from '../values.ts';
 import { asOf, nextCursor, pageAsked } from './page.ts';
 
 /** A request that was refused (docs/contract.md, section 8). */
@@ -9,10 +9,7 @@ export const operatorRefusal = z.object({
   requestId,
   at: instant.describe('When it was refused'),
   code: string('The code sent to its caller', 'RATE_LIMIT_EXCEEDED'),
-  status: z
-    .int()
-    .min(0)
-    .meta(inUnit('none', 429, 'The HTTP status sent to its caller')),
+  status: integer('none', 429, 'The HTTP status sent to its caller').min(0),
   layer: z.enum(LAYERS).describe('The stage of processing that refused the request'),
   route: string('The requested path', '/api/session'),
   tenantId: tenantId.nullable().describe('The tenant of the caller; null if unknown'),
@@ -24,20 +21,12 @@ export const operatorRefusal = z.object({
     '1f0c8b7d2a49c3b6',
   ).nullable(),
   network: string('The /24 or /48 network of the IP address; null if unknown', '203.0.113.0/24').nullable(),
-  limit: z
-    .number()
-    .nullable()
-    .meta(
-      inUnit(
-        'varies',
-        12,
-        'The limit that would have been exceeded, in the unit that `sentence` says; null if no limit decided',
-      ),
-    ),
-  count: z
-    .number()
-    .nullable()
-    .meta(inUnit('varies', 12, 'How much had been counted against that limit; null if unknown')),
+  limit: number(
+    'varies',
+    12,
+    'The limit that would have been exceeded, in the unit that `sentence` says; null if no limit decided',
+  ).nullable(),
+  count: number('varies', 12, 'How much had been counted against that limit; null if unknown').nullable(),
   retryAfter: seconds.nullable().describe('How long the caller was told to wait; null if not'),
   verdict: string(
     'The detector that judged the caller a bot, and its confidence; null if none did',

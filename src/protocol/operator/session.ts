@@ -19,7 +19,7 @@ import {
   tenantAsked,
   tenantId,
 } from '../fields.ts';
-import { commaList, count, instant, instantAsked, inUnit, string } from '../values.ts';
+import { commaList, count, instant, instantAsked, inUnit, number, string } from '../values.ts';
 import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
@@ -109,7 +109,7 @@ export const operatorSessionDetail = operatorSession.extend({
     .record(
       z.string(),
       z.object({
-        value: z.number().meta(inUnit('varies', 15, 'The limit, in the unit that its name says')),
+        value: number('varies', 15, 'The limit, in the unit that its name says'),
         setBy: string('The variable, or the field of the widget key, that sets it', 'MAX_SESSION_MINUTES'),
       }),
     )

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { subject, tenantAsked, tenantId } from '../fields.ts';
-import { dollars, instant, inUnit, percent, string, tokens } from '../values.ts';
+import { dollars, instant, number, percent, string, tokens } from '../values.ts';
 import { asOf, nextCursor, pageAsked } from './page.ts';
 
 const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
@@ -39,9 +39,7 @@ const usageRow = z.object({
   ),
   tenantId: tenantId.nullable().describe('Its tenant; null if it used something in several tenants, or in none'),
   ...used.shape,
-  share: z
-    .number()
-    .meta(inUnit('share', 0.42, 'Its share of the total dollars, 0 to 1; of the total tokens if there is no cost')),
+  share: number('share', 0.42, 'Its share of the total dollars, 0 to 1; of the total tokens if there is no cost'),
   ceiling: dollars
     .nullable()
     .describe('Its daily ceiling; null if it has none, or if the report is not of today alone'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed } from '../fields.ts';
-import { count, instant, instantAsked, inUnit, milliseconds, ordinal, string, text } from '../values.ts';
+import { count, instant, instantAsked, integer, milliseconds, ordinal, string, text } from '../values.ts';
 import { webhookTypes } from '../webhook-event.ts';
 import { page, pageAsked } from './page.ts';
 
@@ -99,11 +99,7 @@ export const operatorDelivery = z.object({
   nextAt: instant.nullable().describe('When it will next be sent; null if it will not'),
   doneAt: instant.nullable().describe('When it was delivered or given up; null until then'),
   lastAt: instant.nullable().describe('When it was last sent; null until then'),
-  lastStatus: z
-    .int()
-    .min(0)
-    .nullable()
-    .meta(inUnit('none', 204, 'The HTTP status of the last answer; null if there was none')),
+  lastStatus: integer('none', 204, 'The HTTP status of the last answer; null if there was none').min(0).nullable(),
   lastCode: string(
     'Why there was no status: `forbidden`, `unreachable`, `timed_out`, `unsigned`; null if there was one',
     'unreachable',
