@@ -71,7 +71,7 @@ const lossy = z.boolean().describe('Whether this node is cut off from the others
 const seq = ordinal.describe('A number that increases by one with each frame of this socket');
 
 const frame = <const T extends string, S extends z.ZodRawShape>(type: T, fields: S) =>
-  z.object({ type: frameType(type), seq }).extend(fields);
+  z.object({ type: frameType(type), seq, ...fields });
 
 /** What the feed sends (docs/contract.md, section 8.1). */
 export const feedFrames = {
