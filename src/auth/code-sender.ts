@@ -21,7 +21,7 @@ interface SenderParts {
   readonly deviceOf: (visitor: Visitor) => Promise<Device | undefined>;
 }
 
-/** Mails codes. For an address that gets no mail it does everything that can be observed just the same (see `LoginCodes.send`). */
+/** Mails codes. For an address that gets no mail it does everything that can be observed just the same. */
 export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   const { counters, mailer, subjects, limits } = deps;
   const { chain, hashCode, standings, deviceOf } = parts;
@@ -33,6 +33,15 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   });
   const underWay = new Set<Promise<unknown>>();
 
+  /**
+   * Mails a new code, which replaces the one before. An address that may not log in, whose budget of mails is used up or
+   * that is closed to strangers gets the same answer after the same work, but no mail: the answer comes when the mail server is ready
+   * for a recipient, and does not wait for its response to one.
+   * A send that is refused or fails leaves everything as it was: the code before keeps working, as it also does when the mail is
+   * rejected afterwards.
+   * @returns RATE_LIMIT_EXCEEDED beyond `perHour` sends, with the seconds to wait.
+   * @throws Unavailable when the mail server or the database is away; the send is not counted then.
+   */
   async function send(email: string, visitor: Visitor, atMs: number, requestId?: string): Promise<CodeSent | Refusal> {
     const subject = subjects.console(email);
     const device = await deviceOf(visitor);
@@ -115,6 +124,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
 
   return {
     send,
+    /** Resolves when no more mails are being handed over. */
     async settled(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },

@@ -33,49 +33,13 @@ interface Authenticated {
   readonly renewedToken?: string;
 }
 
-export interface ConsoleLogins {
-  /**
-   * Logs in an address.
-   * @param enter inserts the login's row in one step with what proves the address, or refuses: then nobody is logged in.
-   * @throws what `enter` throws
-   */
-  open(
-    email: string,
-    atMs: number,
-    enter: (login: AuthRecord) => Promise<true | Refusal>,
-    requestId?: string,
-  ): Promise<OpenedLogin | Refusal>;
-  /**
-   * The login of a token; undefined when the token is not valid or the login is over. Counts as activity, which extends the login at most
-   * once a minute. Answers synchronously for a login whose row was read in the last five seconds.
-   * @throws Unavailable when the token cannot be checked because the database is away: that is 503, never 401.
-   */
-  authenticate(token: string, atMs: number): Eventually<Authenticated | undefined>;
-  /**
-   * Ends a login on every node. A login that is already over keeps its end.
-   * @returns the login's record after the end, or undefined when the id is unknown.
-   * @throws Unavailable when the database is away: then the login continues.
-   */
-  destroy(
-    loginId: string,
-    reason: Exclude<DestroyReason, 'expired'>,
-    atMs: number,
-    requestId?: string,
-  ): Promise<AuthRecord | undefined>;
-  /**
-   * Calls the listener for each login that ended, on any node, and with `undefined` where any may have ended. By then this node has
-   * forgotten what it knew of them, so a listener that asks gets the new answer.
-   */
-  onEnded(listener: (loginId: string | undefined) => void): void;
-  /** Stops listening to the bus. */
-  close(): void;
-}
+export type ConsoleLogins = ReturnType<typeof createConsoleLogins>;
 
 /**
  * Console logins, each an auth-session actor: the token says who, the login's row says whether it still holds (docs/contract.md, section
  * 6.4). Every change of a row goes through its actor here, and every node forgets what it knew of a login that ended.
  */
-export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
+export function createConsoleLogins(deps: ConsoleLoginsDeps) {
   const { bus, tokens, limits } = deps;
   const known = new KnownLogins(deps.logins);
   const claimsOf = new KnownTokens();
@@ -152,7 +116,17 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
   }
 
   return {
-    async open(email, atMs, enter, requestId) {
+    /**
+     * Logs in an address.
+     * @param enter inserts the login's row in one step with what proves the address, or refuses: then nobody is logged in.
+     * @throws what `enter` throws
+     */
+    async open(
+      email: string,
+      atMs: number,
+      enter: (login: AuthRecord) => Promise<true | Refusal>,
+      requestId?: string,
+    ): Promise<OpenedLogin | Refusal> {
       const record = host.open({ type: 'OPEN', at: atMs, id: `auth_${randomId()}`, email, requestId });
       const entered = await enter(record);
       if (entered instanceof Refusal) return entered;
@@ -161,7 +135,12 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
       return { login: { id, email, expiresAtMs }, token: await issue({ email, loginId: id, expiresAtMs }, atMs) };
     },
 
-    authenticate(token, atMs) {
+    /**
+     * The login of a token; undefined when the token is not valid or the login is over. Counts as activity, which extends the login at most
+     * once a minute. Answers synchronously for a login whose row was read in the last five seconds.
+     * @throws Unavailable when the token cannot be checked because the database is away: that is 503, never 401.
+     */
+    authenticate(token: string, atMs: number): Eventually<Authenticated | undefined> {
       const claims = claimsOf.get(token);
       if (claims !== undefined) return admit(claims, atMs);
       return andThen(tokens.verify(token, atMs), (verified) => {
@@ -171,17 +150,32 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
       });
     },
 
-    async destroy(loginId, reason, atMs, requestId) {
+    /**
+     * Ends a login on every node. A login that is already over keeps its end.
+     * @returns the login's record after the end, or undefined when the id is unknown.
+     * @throws Unavailable when the database is away: then the login continues.
+     */
+    async destroy(
+      loginId: string,
+      reason: Exclude<DestroyReason, 'expired'>,
+      atMs: number,
+      requestId?: string,
+    ): Promise<AuthRecord | undefined> {
       const outcome = await host.send(loginId, { type: 'DESTROY', at: atMs, reason, requestId });
       known.drop(loginId);
       return outcome?.record;
     },
 
-    onEnded(listener) {
+    /**
+     * Calls the listener for each login that ended, on any node, and with `undefined` where any may have ended. By then this node has
+     * forgotten what it knew of them, so a listener that asks gets the new answer.
+     */
+    onEnded(listener: (loginId: string | undefined) => void): void {
       listeners.push(listener);
     },
 
-    close() {
+    /** Stops listening to the bus. */
+    close(): void {
       for (const stop of stops) stop();
     },
   };

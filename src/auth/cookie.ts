@@ -41,16 +41,13 @@ export interface SessionCookie {
 
 /** The Set-Cookie value with exactly the attributes of docs/contract.md, section 6.4. */
 export function sessionCookie({ token, expiresAtMs, atMs, isSecure }: SessionCookie): string {
-  return serialize(token, Math.max(0, Math.round((expiresAtMs - atMs) / 1000)), isSecure);
+  const maxAgeSec = Math.max(0, Math.round((expiresAtMs - atMs) / 1000));
+  return writeCookie({ name: NAME, value: token, path: '/', maxAgeSec, isSecure });
 }
 
 /** The Set-Cookie value that deletes the cookie: its attributes must be those that the cookie was set with. */
 export function clearedSessionCookie(isSecure: boolean): string {
-  return serialize('', 0, isSecure);
-}
-
-function serialize(value: string, maxAgeSec: number, isSecure: boolean): string {
-  return writeCookie({ name: NAME, value, path: '/', maxAgeSec, isSecure });
+  return sessionCookie({ token: '', expiresAtMs: 0, atMs: 0, isSecure });
 }
 
 export interface WrittenCookie {

@@ -14,16 +14,11 @@ export interface Device {
   readonly untilMs: number;
 }
 
-/** Cookies that show that a browser has logged in with an address before (docs/contract.md, section 6.7). */
-export interface DeviceCookies {
-  /** The device cookie for an address in a Cookie header; undefined where there is no valid one. */
-  read(header: string | undefined, email: string, atMs: number): Device | undefined;
-  /** The Set-Cookie value for a browser that has just logged in with an address. */
-  issue(email: string, atMs: number): string;
-}
+export type DeviceCookies = ReturnType<typeof createDeviceCookies>;
 
 /**
- * Device cookies, which are not stored: each is signed for one address and has its own name, so that a browser may have several.
+ * Cookies that show that a browser has logged in with an address before (docs/contract.md, section 6.7). They are not stored: each is signed
+ * for one address and has its own name, so that a browser may have several.
  * @param installationKey from which the signing key is derived
  * @param isSecure whether the public URL is https
  */
@@ -31,20 +26,22 @@ export function createDeviceCookies(
   installationKey: Buffer,
   subjects: Pick<Subjects, 'console' | 'equal'>,
   isSecure: () => boolean,
-): DeviceCookies {
+) {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'switchboard device cookie', 32));
   const nameOf = (email: string): string => `tenant_device_${subjects.console(email).slice(0, 16)}`;
   const sign = (email: string, id: string, until: string): string =>
     createHmac('sha256', key).update(`${id}.${until}.${email}`).digest('base64url');
 
   return {
-    read(header, email, atMs) {
+    /** The device cookie for an address in a Cookie header; undefined where there is no valid one. */
+    read(header: string | undefined, email: string, atMs: number): Device | undefined {
       const [id = '', until = '', signature = ''] = readCookie(header, nameOf(email))?.split('.') ?? [];
       const isOurs = subjects.equal(signature, sign(email, id, until));
       return isOurs && atMs < Number(until) ? { id, untilMs: Number(until) } : undefined;
     },
 
-    issue(email, atMs) {
+    /** The Set-Cookie value for a browser that has just logged in with an address. */
+    issue(email: string, atMs: number): string {
       const [id, until] = [randomId(), String(atMs + DEVICE_LIFE_MS)];
       const value = `${id}.${until}.${sign(email, id, until)}`;
       return writeCookie({

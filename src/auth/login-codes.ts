@@ -8,44 +8,18 @@ import { createCodeSender } from './code-sender.ts';
 import type { Device } from './device-cookie.ts';
 import { domainOf } from './domain-budget.ts';
 import { GuessBudget, MAX_FAILURES_IN_ROW, type GuessSpender } from './guess-budget.ts';
-import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
+import type { LoginCodesDeps } from './login-codes-deps.ts';
 import { askersFor, Standings, type Visitor } from './standing.ts';
+
+export type LoginCodes = ReturnType<typeof createLoginCodes>;
+
+const LEVER = 'MAX_OTP_FAILURES_PER_DAY';
 
 /**
  * One-time codes by mail (docs/contract.md, section 6.2). Addresses are already parsed, codes have six digits. Browsers that hold a device
  * cookie for the address have codes, sends and guesses of their own: strangers cannot use them up.
  */
-export interface LoginCodes {
-  /**
-   * Mails a new code, which replaces the one before. An address that may not log in, whose budget of mails is used up or
-   * that is closed to strangers gets the same answer after the same work, but no mail: the answer comes when the mail server is ready
-   * for a recipient, and does not wait for its response to one.
-   * A send that is refused or fails leaves everything as it was: the code before keeps working, as it also does when the mail is
-   * rejected afterwards.
-   * @returns RATE_LIMIT_EXCEEDED beyond `perHour` sends, with the seconds to wait.
-   * @throws Unavailable when the mail server or the database is away; the send is not counted then.
-   */
-  send(email: string, visitor: Visitor, atMs: number, requestId?: string): Promise<CodeSent | Refusal>;
-  /**
-   * Redeems a code of the login's address, once, and inserts the login in the same step, so that no code is spent without a login.
-   * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code and whichever budget is used up.
-   * @throws Unavailable when the database is away.
-   */
-  verify(login: AuthRecord, code: string, visitor: Visitor, atMs: number, requestId?: string): Promise<true | Refusal>;
-  /**
-   * Reopens an address to strangers after too many consecutive wrong codes, and for a day also exempts it from the used-up budgets of its
-   * domain and the installation.
-   * @returns how many consecutive wrong codes are forgotten
-   * @throws Unavailable when the database is away
-   */
-  lift(email: string, atMs: number): Promise<number>;
-  /** Resolves when no more mails are being handed over. */
-  settled(): Promise<void>;
-}
-
-const LEVER = 'MAX_OTP_FAILURES_PER_DAY';
-
-export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
+export function createLoginCodes(deps: LoginCodesDeps) {
   const { counters, subjects, limits } = deps;
   const chain = new ChallengeChain(deps.challenges, deps.trace);
   const hashCode = createCodeHash(deps.installationKey);
@@ -61,6 +35,11 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     return device !== undefined && (await guesses.hasLeft(device)) ? device : undefined;
   }
 
+  /**
+   * Redeems a code of the login's address, once, and inserts the login in the same step, so that no code is spent without a login.
+   * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code and whichever budget is used up.
+   * @throws Unavailable when the database is away.
+   */
   async function verify(
     login: AuthRecord,
     code: string,
@@ -103,7 +82,17 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     return invalidCode(taken.spent, subject, limits.failuresPerDay);
   }
 
-  return { ...sender, verify, lift: (email, atMs) => standings.lift(email, atMs) };
+  return {
+    ...sender,
+    verify,
+    /**
+     * Reopens an address to strangers after too many consecutive wrong codes, and for a day also exempts it from the used-up budgets of its
+     * domain and the installation.
+     * @returns how many consecutive wrong codes are forgotten
+     * @throws Unavailable when the database is away
+     */
+    lift: (email: string, atMs: number): Promise<number> => standings.lift(email, atMs),
+  };
 }
 
 /** The same refusal for the caller in all cases; operators see the cause. */

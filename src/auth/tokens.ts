@@ -17,12 +17,7 @@ export interface TokenClaims {
   readonly expiresAtMs: number;
 }
 
-export interface Tokens {
-  /** Signs with the first secret. The token expires at the end of the second that contains `expiresAtMs`; the login's row is exact. */
-  sign(claims: TokenClaims, atMs: number): Promise<string>;
-  /** The token's claims, if one of the secrets signed it and it has not expired; otherwise undefined. Never throws. */
-  verify(token: string, atMs: number): Eventually<TokenClaims | undefined>;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 type Library = typeof jsonwebtokenModule;
 let library: Library | undefined;
@@ -36,7 +31,7 @@ function jsonwebtoken(): Eventually<Library> {
  * JSON Web Tokens for console cookies: HMAC SHA-256 and nothing else.
  * @param secrets JWT_SECRET: the first signs, all verify, so that a secret can be replaced without ending logins
  */
-export function createTokens(secrets: readonly string[]): Tokens {
+export function createTokens(secrets: readonly string[]) {
   // Created once: given a string, the library makes a key for every call, at 25 times the cost of the check itself.
   const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret, 'utf8')));
   const [signingKey] = keys;
@@ -55,13 +50,15 @@ export function createTokens(secrets: readonly string[]): Tokens {
   }
 
   return {
-    async sign({ email, loginId, expiresAtMs }, atMs) {
+    /** Signs with the first secret. The token expires at the end of the second that contains `expiresAtMs`; the login's row is exact. */
+    async sign({ email, loginId, expiresAtMs }: TokenClaims, atMs: number): Promise<string> {
       const { sign } = await jsonwebtoken();
       const times = { iat: Math.floor(atMs / 1000), exp: Math.ceil(expiresAtMs / 1000) };
       return sign({ email, sid: loginId, ...times, aud: AUDIENCE, typ: TYPE }, signingKey, { algorithm: 'HS256' });
     },
 
-    verify(token, atMs) {
+    /** The token's claims, if one of the secrets signed it and it has not expired; otherwise undefined. Never throws. */
+    verify(token: string, atMs: number): Eventually<TokenClaims | undefined> {
       if (token.length > MAX_LENGTH) return undefined;
       return andThen(jsonwebtoken(), (loaded) => verifyWith(loaded, token, atMs));
     },

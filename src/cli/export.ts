@@ -1,17 +1,15 @@
 import { parseArgs } from 'node:util';
-import { readConfig, type Config } from '../../config/config.ts';
+import { readConfig } from '../../config/config.ts';
 import { daysAsked, exportSessions, exportUsage, type ExportStores } from '../exports/rows.ts';
 import { EXPORTS, exportText, type ExportName } from '../exports/text.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { exportedUsageAsked } from '../protocol/operator/export.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { createCalendar } from '../quota/calendar.ts';
-import { explainFault, UsageError } from './store-command.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import { explainFault, text, UsageError, usageOf, type OpenStores, type StoreTerminal } from './store-command.ts';
+import { exitCode } from './terminal.ts';
 
-export interface ExportTerminal extends Terminal {
-  /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
-  readonly openStores: (config: Config) => Promise<ExportStores & { close(): Promise<void> }>;
+export interface ExportTerminal extends StoreTerminal<ExportStores & OpenStores> {
   /** Prints the parts as fast as their reader takes them; resolves when all are written, or the reader is gone. @throws what making them throws */
   readonly print: (parts: AsyncIterable<string>) => Promise<void>;
 }
@@ -25,10 +23,11 @@ export const exportCommands = [
   },
 ] as const;
 
-const USAGE = `Usage:\n${exportCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
-
-const BESIDE_SERVER =
-  'While it runs, use the console (Sessions, Usage), or GET /api/operator/export/sessions and /api/operator/export/usage.\nWith DATABASE_URL this command works beside running servers.\n';
+const words = {
+  usage: usageOf(exportCommands),
+  besideServer:
+    'While it runs, use the console (Sessions, Usage), or GET /api/operator/export/sessions and /api/operator/export/usage.\nWith DATABASE_URL this command works beside running servers.\n',
+};
 
 /**
  * `export`, with the server's own environment.
@@ -57,12 +56,11 @@ export async function run(args: readonly string[], { err, env, openStores, print
     }
   } catch (error) {
     if (hasBegun) err.write('The export is not whole.\n');
-    return explainFault(error, USAGE, BESIDE_SERVER, err);
+    return explainFault(error, words, err);
   }
 }
 
 function readArguments(args: readonly string[]) {
-  const text = { type: 'string' } as const;
   const options = { from: text, to: text, tenant: text, format: text };
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [name, ...others] = positionals;

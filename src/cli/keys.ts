@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readConfig, type Config } from '../../config/config.ts';
-import { systemClock } from '../kernel/clock.ts';
+import type { Config } from '../../config/config.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import type { KeyBots } from '../protocol/key-bots.ts';
 import { Refusal } from '../protocol/refusal.ts';
@@ -20,19 +19,20 @@ import {
 import { warningsOf } from '../tenants/open-keys.ts';
 import { readTenantsFile } from '../tenants/tenants-file.ts';
 import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
-import { byCommand, explainFault, need, UsageError } from './store-command.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import {
+  byCommand,
+  need,
+  runOnStores,
+  text,
+  UsageError,
+  usageOf,
+  type OpenStores,
+  type StoreTerminal,
+} from './store-command.ts';
 import { widgetTag } from './widget-tag.ts';
 
-export interface KeyStores extends Omit<KeyDeps, 'clock'> {
+export interface KeyStores extends Omit<KeyDeps, 'clock'>, OpenStores {
   readonly tenants: KeyDeps['tenants'] & Pick<Tenants, 'merge'>;
-  /** Sends what is still under way, and closes connections and locks. */
-  close(): Promise<void>;
-}
-
-export interface KeysTerminal extends Terminal {
-  /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
-  readonly openStores: (config: Config) => Promise<KeyStores>;
 }
 
 type Keys = WidgetKey | readonly WidgetKey[];
@@ -68,46 +68,31 @@ export const keyCommands = [
   },
 ] as const;
 
-const USAGE = `Usage:
-${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
-LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
+const words = {
+  usage: `${usageOf(keyCommands)}LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 of --limits dailyDollars=1,newVisitorSeconds=60 (a new visitor who says nothing has so long), each of which may be left out
 of --bots provider=turnstile,siteKey=KEY,secret=NAME (of switchboard secrets set),challenge=suspect|always,minScore=0.5, each of which may be left out
-`;
-
-const BESIDE_SERVER =
-  'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
-  'With DATABASE_URL this command works beside running servers.\n';
+`,
+  besideServer:
+    'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
+    'With DATABASE_URL this command works beside running servers.\n',
+};
 
 /**
- * `keys issue`, `list`, `pause`, `resume` and `revoke`, with the server's environment.
+ * `keys issue`, `list`, `pause`, `resume` and `revoke`.
  * @param args what follows `keys`
- * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
+ * @returns as `runOnStores`
  */
-export async function run(args: readonly string[], terminal: KeysTerminal): Promise<number> {
-  const { out, err, env, openStores } = terminal;
-  try {
-    const command = readCommand(args);
-    const config = readConfig(env, ['DATABASE_URL']);
-    const stores = await openStores(config);
-    try {
-      const deps = { ...stores, clock: systemClock };
-      const result = await command.work(deps, config);
-      if (result instanceof Refusal) {
-        err.write(`${result.error}\n`);
-        return exitCode.refused;
-      }
-      // In one write, because a reader such as `head` may close the pipe after the first lines.
-      const more = command.asJson ? undefined : await command.more?.(result, deps, config);
+export function run(args: readonly string[], terminal: StoreTerminal<KeyStores>): Promise<number> {
+  return runOnStores(words, terminal, () => {
+    const { work, asJson, more } = readCommand(args);
+    return async (deps, config) => {
+      const result = await work(deps, config);
+      if (result instanceof Refusal) return result;
       const shown = await showing(result, deps);
-      out.write(command.asJson ? keysAsJson(shown) : `${keysAsText(shown)}${more ?? ''}`);
-      return exitCode.ok;
-    } finally {
-      await stores.close();
-    }
-  } catch (error) {
-    return explainFault(error, USAGE, BESIDE_SERVER, err);
-  }
+      return asJson ? keysAsJson(shown) : keysAsText(shown) + ((await more?.(result, deps, config)) ?? '');
+    };
+  });
 }
 
 async function showing(keys: Keys, { tenants }: Deps): Promise<KeyShown | readonly KeyShown[]> {
@@ -126,7 +111,6 @@ function readCommand(args: readonly string[]): Command {
   throw new UsageError(name === undefined ? 'keys needs a command' : `keys has no command "${name}"`);
 }
 
-const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 
 function readIssue(args: string[]): Command {

@@ -5,8 +5,8 @@ import { moneyText } from '../protocol/money.ts';
 import { reconcileDay, type ReconcileDeps } from '../reconciliation/reconcile.ts';
 import type { ReconciledDay } from '../stores/reconciliations/contract.ts';
 import { UpstreamFault } from '../upstream/contract.ts';
-import { explainFault, UsageError } from './store-command.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import { explainFault, text, UsageError, usageOf, type OpenStores } from './store-command.ts';
+import { exitCode, fail, type Terminal } from './terminal.ts';
 
 /** The provider is queried twice for each day, one query after another. */
 const MAX_DAYS = 31;
@@ -14,9 +14,7 @@ const UNEXPLAINED = 3;
 
 export interface ReconcileTerminal extends Terminal {
   /** `deps` is undefined without OPENAI_ADMIN_KEY. @throws DirectoryInUse when a server runs on the embedded database; Unavailable */
-  readonly openReconciliation: (
-    config: Config,
-  ) => Promise<{ readonly deps: ReconcileDeps | undefined; close(): Promise<void> }>;
+  readonly openReconciliation: (config: Config) => Promise<OpenStores & { readonly deps: ReconcileDeps | undefined }>;
 }
 
 /** Usage and description of the command. */
@@ -28,9 +26,11 @@ export const reconcileCommands = [
   },
 ] as const;
 
-const USAGE = `Usage:\n${reconcileCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
-const BESIDE_SERVER =
-  'A running server compares by itself every night.\nWith DATABASE_URL this command works beside running servers.\n';
+const words = {
+  usage: usageOf(reconcileCommands),
+  besideServer:
+    'A running server compares by itself every night.\nWith DATABASE_URL this command works beside running servers.\n',
+};
 
 /**
  * `reconcile`, with the server's environment: prints a line for each day, and one for each class of tokens that differs.
@@ -55,14 +55,12 @@ export async function run(args: readonly string[], terminal: ReconcileTerminal):
       await opened.close();
     }
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) return explainFault(error, USAGE, BESIDE_SERVER, err);
-    err.write(`${error.message}\n`);
-    return exitCode.unavailable;
+    if (!(error instanceof UpstreamFault)) return explainFault(error, words, err);
+    return fail(err, error.message, exitCode.unavailable);
   }
 }
 
 function readArguments(args: readonly string[]): readonly string[] {
-  const text = { type: 'string' } as const;
   const { values } = parseArgs({ args: [...args], options: { from: text, to: text } });
   const [from, to] = [dayOf('from', values.from), dayOf('to', values.to)];
   const count = (to - from) / DAY_MS;

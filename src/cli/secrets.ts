@@ -1,19 +1,22 @@
 import { parseArgs } from 'node:util';
-import { readConfig, type Config } from '../../config/config.ts';
-import { systemClock } from '../kernel/clock.ts';
 import { iso } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret, type SecretsDeps } from '../secrets/secrets.ts';
-import { byCommand, explainFault, need, UsageError } from './store-command.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import {
+  byCommand,
+  need,
+  runOnStores,
+  text,
+  UsageError,
+  usageOf,
+  type OpenStores,
+  type StoreTerminal,
+  type StoreWork,
+} from './store-command.ts';
 
-export interface SecretStores extends Omit<SecretsDeps, 'clock'> {
-  close(): Promise<void>;
-}
+export interface SecretStores extends Omit<SecretsDeps, 'clock'>, OpenStores {}
 
-export interface SecretsTerminal extends Terminal {
-  /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
-  readonly openStores: (config: Config) => Promise<SecretStores>;
+export interface SecretsTerminal extends StoreTerminal<SecretStores> {
   /** Reads all of standard input: values are never arguments, which other users of a machine can see. */
   readonly readInput: () => Promise<string>;
 }
@@ -33,43 +36,24 @@ export const secretCommands = [
   },
 ] as const;
 
-const USAGE = `Usage:\n${secretCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
-
-const BESIDE_SERVER =
-  'Stop it for as long as this command runs, or use DATABASE_URL: then it works beside running servers.\n';
-
-type Work = (deps: SecretsDeps) => Promise<string | Refusal>;
+const words = {
+  usage: usageOf(secretCommands),
+  besideServer:
+    'Stop it for as long as this command runs, or use DATABASE_URL: then it works beside running servers.\n',
+};
 
 /**
- * `secrets set`, `list`, `delete` and `signing`, with the server's environment.
+ * `secrets set`, `list`, `delete` and `signing`.
  * @param args what follows `secrets`
- * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
+ * @returns as `runOnStores`
  */
-export async function run(args: readonly string[], terminal: SecretsTerminal): Promise<number> {
-  const { out, err, env, openStores } = terminal;
-  try {
-    const work = await readCommand(args, terminal);
-    const stores = await openStores(readConfig(env, ['DATABASE_URL']));
-    try {
-      const result = await work({ ...stores, clock: systemClock });
-      if (result instanceof Refusal) {
-        err.write(`${result.error}\n`);
-        return exitCode.refused;
-      }
-      out.write(result);
-      return exitCode.ok;
-    } finally {
-      await stores.close();
-    }
-  } catch (error) {
-    return explainFault(error, USAGE, BESIDE_SERVER, err);
-  }
+export function run(args: readonly string[], terminal: SecretsTerminal): Promise<number> {
+  return runOnStores(words, terminal, () => readCommand(args, terminal));
 }
 
-async function readCommand(args: readonly string[], { readInput }: SecretsTerminal): Promise<Work> {
+async function readCommand(args: readonly string[], { readInput }: SecretsTerminal): Promise<StoreWork<SecretStores>> {
   const [command, ...rest] = args;
   if (command === undefined) throw new UsageError('secrets needs a command');
-  const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     args: rest,
     options: { tenant: text, reason: text },

@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../../config/config.ts';
 import { DirectoryInUse, lockDirectory, type DirectoryLock } from '../database/embedded/directory-lock.ts';
 import { addTenantToFile, FileBusy, TenantExists, WrongTenant } from '../tenants/add-to-file.ts';
+import { text, usageOf } from './store-command.ts';
 import { tellFault } from './tell-fault.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import { exitCode, fail, type Terminal } from './terminal.ts';
 
 /** Usage and descriptions of the commands. */
 export const tenantCommands = [
@@ -13,8 +14,6 @@ export const tenantCommands = [
   },
 ] as const;
 
-const USAGE = `Usage:\n${tenantCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
-
 /**
  * `tenants add`: edits TENANTS_FILE, where tenants are defined. It needs no database.
  * @param args what follows `tenants`
@@ -23,7 +22,7 @@ const USAGE = `Usage:\n${tenantCommands.map(({ usage }) => `  ${usage}`).join('\
 export async function run(args: readonly string[], { out, err, env }: Terminal): Promise<number> {
   const asked = readAdd(args);
   if (typeof asked === 'string') {
-    err.write(`${asked}\n${USAGE}`);
+    err.write(`${asked}\n${usageOf(tenantCommands)}`);
     return exitCode.usage;
   }
   try {
@@ -59,7 +58,6 @@ async function lockFile(path: string): Promise<DirectoryLock | undefined> {
 
 function readAdd([name, ...rest]: readonly string[]) {
   if (name !== 'add') return name === undefined ? 'tenants needs a command' : `tenants has no command "${name}"`;
-  const text = { type: 'string' } as const;
   try {
     const options = { id: text, name: text, agent: { ...text, multiple: true } } as const;
     const { id = '', name: called, agent = [] } = parseArgs({ args: rest, options }).values;
@@ -70,26 +68,17 @@ function readAdd([name, ...rest]: readonly string[]) {
 }
 
 function explain(fault: unknown, id: string, err: Terminal['err']): number {
-  if (fault instanceof TenantExists) {
-    err.write(`The file already has a tenant "${id}"; nothing was changed.\n`);
-    return exitCode.refused;
-  }
-  if (fault instanceof WrongTenant) {
-    err.write(`${fault.message}\n`);
-    return exitCode.refused;
-  }
-  if (fault instanceof DirectoryInUse) {
-    err.write('Another command is writing the file; try again.\n');
-    return exitCode.unavailable;
-  }
+  if (fault instanceof TenantExists)
+    return fail(err, `The file already has a tenant "${id}"; nothing was changed.`, exitCode.refused);
+  if (fault instanceof WrongTenant) return fail(err, fault.message, exitCode.refused);
+  if (fault instanceof DirectoryInUse)
+    return fail(err, 'Another command is writing the file; try again.', exitCode.unavailable);
   if (fault instanceof FileBusy) {
-    err.write(`Another command is writing the file. If none is, delete ${fault.file} and try again.\n`);
-    return exitCode.unavailable;
+    const why = `Another command is writing the file. If none is, delete ${fault.file} and try again.`;
+    return fail(err, why, exitCode.unavailable);
   }
   const { code, message } = fault as NodeJS.ErrnoException;
-  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'EBUSY'].includes(code)) {
-    err.write(`The tenants file cannot be written: ${message}.\n`);
-    return exitCode.unavailable;
-  }
+  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'EBUSY'].includes(code))
+    return fail(err, `The tenants file cannot be written: ${message}.`, exitCode.unavailable);
   return tellFault(fault, err);
 }

@@ -19,3 +19,9 @@ export const exitCode = {
   unavailable: 69,
   config: 78,
 } as const;
+
+/** Prints why a command ends without having done what was asked. @returns the exit code */
+export function fail(err: Output, why: string, code: number): number {
+  err.write(`${why}\n`);
+  return code;
+}

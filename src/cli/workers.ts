@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { Log } from '../telemetry/log.ts';
 import { CannotListen } from '../transport/server.ts';
 import { logOf, untilSignal, type Started } from './run-node.ts';
-import { exitCode, type Terminal } from './terminal.ts';
+import { exitCode, fail, type Terminal } from './terminal.ts';
 import { Worker, WorkerEnded } from './worker.ts';
 
 const RESTART_MS = 100;
@@ -39,8 +39,7 @@ export async function superviseWorkers(
     port = await claimPort(config.host, config.port);
   } catch (error) {
     if (!(error instanceof CannotListen)) throw error;
-    err.write(`${error.message}\n`);
-    return exitCode.refused;
+    return fail(err, error.message, exitCode.refused);
   }
   const log = logOf(config);
   const settings = { ...env, PORT: String(port), WORKERS: String(config.workers) };

@@ -3,7 +3,7 @@ import { refOf } from '../kernel/ids.ts';
 import { DAY_MS, iso, isoOrNull } from '../kernel/time.ts';
 import type { ExportedSession, ExportedUsage } from '../protocol/operator/export.ts';
 import { toUsed } from '../protocol/operator/usage.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { Refusal, wrongField } from '../protocol/refusal.ts';
 import { NOTHING_USED } from '../stores/ledger/contract.ts';
 import type { UsageDayKey, UsageReports } from '../stores/usage-reports/contract.ts';
 import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../stores/voice-history/contract.ts';
@@ -56,10 +56,7 @@ export function daysAsked(
 ): readonly [first: string, last: string] | Refusal {
   const toMs = to ?? atMs;
   const fromMs = from ?? toMs;
-  if (fromMs > toMs) {
-    const message = 'must not be after to';
-    return new Refusal('INVALID_REQUEST', `from: ${message}`, { details: [{ path: 'from', message }] });
-  }
+  if (fromMs > toMs) return wrongField('from', 'must not be after to');
   if (toMs - fromMs > MAX_DAYS * DAY_MS)
     return new Refusal('QUERY_TOO_BROAD', `An export has at most ${MAX_DAYS} days.`);
   return [dayOf(fromMs), dayOf(toMs)];

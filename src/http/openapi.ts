@@ -17,6 +17,7 @@ import { errorBodyOf } from './error-reply.ts';
 import { namedSchemas } from './named-schemas.ts';
 import type { Route } from './route.ts';
 import { sample } from './samples.ts';
+import { string } from '../protocol/values.ts';
 
 const tags = [
   { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },
@@ -165,13 +166,10 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
 }
 
 const acceptLanguage = z.object({
-  'Accept-Language': z
-    .string()
-    .optional()
-    .meta({
-      description: `The language of \`userMessage\` in errors: one of ${LANGUAGES.join(', ')}`,
-      examples: ['de-AT,de;q=0.9,en;q=0.5'],
-    }),
+  'Accept-Language': string(
+    `The language of \`userMessage\` in errors: one of ${LANGUAGES.join(', ')}`,
+    'de-AT,de;q=0.9,en;q=0.5',
+  ).optional(),
 });
 
 /** Request headers of a route. Accept-Language is left out where it has no effect: replies to operators are in English, and pages are fixed. */

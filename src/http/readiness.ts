@@ -1,3 +1,4 @@
+import { shared } from '../kernel/shared.ts';
 import type { DependencyHealth } from '../protocol/health.ts';
 
 /** Checks that one dependency answers. @throws when it does not */
@@ -23,15 +24,6 @@ export function createReadiness(
     const ready = isAccepting() && answers.every(([, answer]) => answer.ok);
     return { ready, dependencies: Object.fromEntries(answers) };
   };
-}
-
-/** Runs the work once for all callers that arrive while it is under way. */
-export function shared<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () =>
-    (running ??= work().finally(() => {
-      running = undefined;
-    }));
 }
 
 async function timed(probe: Probe): Promise<DependencyHealth> {

@@ -1,7 +1,7 @@
 import { ifAway } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { ActAction, ActResult, ActRole } from '../stores/journal/act-contract.ts';
-import { audited, mayHaveHappened, newAct, type NewEntry } from '../stores/journal/contract.ts';
+import { audited, mayHaveHappened, newAct } from '../stores/journal/contract.ts';
 import type { OperatorServices } from './services.ts';
 
 /** How many changes of one act run at once. */
@@ -29,11 +29,6 @@ export interface Act {
   readonly partOf?: 'tenant' | 'installation';
 }
 
-/** The journal entry of an act that is about to be made. */
-function toActEntry(what: Act, by: ActBy): NewEntry<'act'> {
-  return newAct({ ...by, ...what });
-}
-
 /**
  * Makes a change that is logged and kept in the journal: see `audited`.
  * @param resultOf the result of the change, null where it is unknown; by default `done`
@@ -46,7 +41,7 @@ export async function act<T>(
   change: () => T | Promise<T>,
   resultOf: (changed: Awaited<T>) => ActResult | null = () => 'done',
 ): Promise<Awaited<T>> {
-  return audited(journal.acts, toActEntry(what, by), change, resultOf);
+  return audited(journal.acts, newAct({ ...by, ...what }), change, resultOf);
 }
 
 /** One of many changes that are made as one act. */
@@ -75,11 +70,11 @@ export async function actOnMany(
   { core }: Pick<OperatorServices, 'core'>,
 ): Promise<ManyChanged> {
   const { acts } = core.journal;
-  const entry = toActEntry(whole, by);
+  const entry = newAct({ ...by, ...whole });
   const { batchId, tenantId } = whole;
   const entries = parts.map((part) => {
     const partOf = tenantId !== null && part.act.tenantId === tenantId ? 'tenant' : 'installation';
-    return toActEntry({ ...part.act, batchId, partOf }, by);
+    return newAct({ ...by, ...part.act, batchId, partOf });
   });
   await acts.append([entry, ...entries]);
   /** Null where it is unknown whether the change was made. */

@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { invalidFields } from '../http/invalid-request.ts';
 import { readQuery } from '../http/query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../http/route.ts';
 import { sample } from '../http/samples.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { iso } from '../kernel/time.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
-import { noSuchSession, Refusal } from '../protocol/refusal.ts';
+import { noSuchSession, Refusal, wrongField } from '../protocol/refusal.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { JournalPosition } from '../stores/journal/contract.ts';
 import { idOfNamed } from '../voice/find-sessions.ts';
 import type { ActBy } from './act.ts';
 import { seesTenant, type Operator, type Right } from './roles.ts';
 import type { Services } from '../http/services.ts';
+import { string } from '../protocol/values.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
 
 export const TAG = 'Operators';
 const ALWAYS_REFUSED = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
@@ -23,31 +24,53 @@ const noParameters = z.object({});
 
 type Head<B> = Pick<
   Route<B>,
-  | 'method'
-  | 'path'
-  | 'operationId'
-  | 'summary'
-  | 'description'
-  | 'perOperator'
-  | 'body'
-  | 'bodyExample'
-  | 'params'
-  | 'headers'
-  | 'replies'
+  'method' | 'path' | 'operationId' | 'summary' | 'description' | 'perOperator' | 'body' | 'bodyExample' | 'params'
 >;
 
-interface OperatorRoute<B, Q extends z.ZodObject> extends Head<B> {
+interface Asked<B, Q extends z.ZodObject> extends Head<B> {
   /** `see` by default. */
   readonly right?: Right;
   /** Without it no parameter is accepted, because a filter that is silently ignored would show too much. */
   readonly query?: Q;
   /** In addition to those of every operator route. */
   readonly refusals?: readonly Code[];
+}
+
+interface OperatorRoute<B, Q extends z.ZodObject, F> extends Asked<B, Q> {
+  /** The successful reply; its status is 200 by default. */
+  readonly reply: Route['replies'][number] & { readonly status?: 201 };
+  /** Finds what the request is about, or refuses. */
+  readonly find?: (call: Call<B>, query: z.output<Q>) => Eventually<F | Refusal>;
+  /** The body of the reply, or a refusal. The query is as parsed by its schema; the last argument is what `find` found. */
+  readonly handle: (call: Call<B>, query: z.output<Q>, found: F) => Eventually<object>;
+}
+
+/** A route for operators, which replies with JSON. */
+export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters, F = undefined>(
+  route: OperatorRoute<B, Q, F>,
+): Route {
+  const { reply, find, handle, ...head } = route;
+  const { status = 200, ...told } = reply;
+  const bodyOf = (call: Call<B>, query: z.output<Q>): Eventually<object> =>
+    find === undefined
+      ? handle(call, query, undefined as F)
+      : andThen(find(call, query), (found) => (found instanceof Refusal ? found : handle(call, query, found)));
+  return operatorAnswerRoute<B, Q>({
+    ...head,
+    replies: { [status]: told },
+    handle: (call, query) =>
+      andThen(bodyOf(call, query), (body) => (body instanceof Refusal ? body : { status, body })),
+  });
+}
+
+interface OperatorAnswerRoute<B, Q extends z.ZodObject> extends Asked<B, Q>, Pick<Route<B>, 'headers' | 'replies'> {
   readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<Result>;
 }
 
-/** A route for operators. Its handler gets the query as parsed by its schema. */
-export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(route: OperatorRoute<B, Q>): Route {
+/** A route for operators whose handler makes the whole answer, with its headers. */
+export function operatorAnswerRoute<B, Q extends z.ZodObject = typeof noParameters>(
+  route: OperatorAnswerRoute<B, Q>,
+): Route {
   const { query, refusals = [], handle, ...head } = route;
   return defineRoute<B>({
     ...head,
@@ -66,23 +89,12 @@ export const NAMED =
   'Name the session by its id, or by its ref, the first 42 characters; a ref that several sessions share is AMBIGUOUS.';
 
 export const sessionParams = z.object({
-  id: z.string().meta({
-    description: 'The `sm_session_id` or the ref of the session, percent-encoded',
-    examples: [sample.sm_session_id],
-  }),
+  id: string('The `sm_session_id` or the ref of the session, percent-encoded', sample.sm_session_id),
 });
 
 /** The session that the request's path names by its id or ref; a session of a tenant that the operator does not see is treated as missing. */
-export async function findNamed(
-  call: Call,
-  {
-    sessions,
-    core: {
-      stores: { history },
-    },
-  }: Services,
-): Promise<VoiceRecord | Refusal> {
-  const id = await idOfNamed(call.params[0] ?? '', history);
+export async function findNamed(call: Call, { sessions, core }: Services): Promise<VoiceRecord | Refusal> {
+  const id = await idOfNamed(call.params[0] ?? '', core.stores.history);
   if (id instanceof Refusal) return id;
   const record = await sessions.find(id);
   return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : noSuchSession();
@@ -96,6 +108,18 @@ export function scopeOf(operator: Operator, tenantId: string | undefined, forbid
   const scope = tenantId ?? null;
   if (seesTenant(operator, scope)) return scope;
   return scope === null ? new Refusal('FORBIDDEN', forbidden) : noTenant(scope);
+}
+
+/** A tenant by its id; one that the operator does not see is treated as missing. @throws Unavailable when the database is away */
+export async function findTenant(
+  operator: Operator,
+  tenantId: string,
+  { tenants: directory }: Services,
+): Promise<Tenant | Refusal> {
+  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
+  // A tenant that was added a moment ago may not have reached this node yet.
+  await directory.reload();
+  return directory.tenant(tenantId) ?? noTenant(tenantId);
 }
 
 /** The refusal where a tenant does not exist, or the operator does not see it. */
@@ -181,8 +205,8 @@ export function readJournalCursor(cursor: string | undefined): JournalPosition |
   return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], ordinal: parts[1] };
 }
 
-function wrongCursor(): Refusal {
-  return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+export function wrongCursor(): Refusal {
+  return wrongField('cursor', 'must be the nextCursor of an earlier page');
 }
 
 function parseCursor(cursor: string): unknown {

@@ -1,7 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { activityRoute } from './overview/activity-routes.ts';
-import { callRoute } from './calls/routes.ts';
-import { callsRoute, namedCallRoute } from './calls/list-routes.ts';
+import { callRoute, callsRoute, namedCallRoute } from './calls/routes.ts';
 import { changesRoute } from './overview/changes-routes.ts';
 import { endManyRoute, endRoute } from './sessions/end-routes.ts';
 import { eventsRoute, sessionRoute } from './sessions/routes.ts';
@@ -14,7 +13,7 @@ import { refusalsRoute } from './refusals/routes.ts';
 import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './logins/routes.ts';
 import { auditRoute } from './audit/routes.ts';
 import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
-import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
+import { issueKeyRoute, keysRoute, pauseKeyRoute, revokeKeyRoute } from './keys/routes.ts';
 import { budgetsRoute, changeBudgetRoute, deleteBudgetRoute, makeBudgetRoute } from './budgets/routes.ts';
 import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } from './secrets/routes.ts';
 import { searchRoute } from './search/routes.ts';
@@ -71,8 +70,8 @@ export function operatorRoutes(services: Services): Route[] {
     keysRoute(services),
     issueKeyRoute(services),
     revokeKeyRoute(services),
-    pauseKeyRoute(services),
-    resumeKeyRoute(services),
+    pauseKeyRoute(services, 'pause'),
+    pauseKeyRoute(services, 'resume'),
     secretsRoute(services),
     setSecretRoute(services),
     signingSecretRoute(services),

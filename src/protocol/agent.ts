@@ -9,11 +9,11 @@ const MAX_TOOLS = 128;
 /** A tool as a tenant's file or a caller defines it and as the store keeps it. Fields not listed here pass through. */
 export const tool = z
   .looseObject({
-    kind: text(64).meta({
-      description:
-        'Who runs the tool: Switchboard calls a `server_tool` of a tenant’s file; the page runs tools of every other kind',
-      examples: ['http_tool'],
-    }),
+    kind: text(
+      64,
+      'Who runs the tool: Switchboard calls a `server_tool` of a tenant’s file; the page runs tools of every other kind',
+      'http_tool',
+    ),
     name: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores')
@@ -39,9 +39,7 @@ export const agentSettings = z.object({
   model: text(128)
     .optional()
     .meta({ ...model.meta(), description: 'The provider’s model; by default the agent’s' }),
-  voice: text(128)
-    .optional()
-    .meta({ description: 'The provider’s voice; by default the agent’s', examples: ['marin'] }),
+  voice: text(128, 'The provider’s voice; by default the agent’s', 'marin').optional(),
   instructions: z
     .string()
     .refine((value) => Buffer.byteLength(value) <= MAX_INSTRUCTION_BYTES, 'must be at most 32 KiB (as UTF-8)')
@@ -54,7 +52,7 @@ export const agentSettings = z.object({
     .array(tool)
     .max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`)
     .optional()
-    .meta({ description: 'The tools that the agent can call; by default the agent’s own' }),
+    .describe('The tools that the agent can call; by default the agent’s own'),
   ...behaviour.shape,
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inUnit } from './values.ts';
+import { integer, number } from './values.ts';
 
 const MAX_WORDS = 512;
 const MAX_EXTRA_BYTES = 4096;
@@ -62,24 +62,21 @@ const words = z
 
 const turns = z
   .strictObject({
-    detect: z.enum(['semantic', 'silence', 'push']).optional().meta({
-      description:
+    detect: z
+      .enum(['semantic', 'silence', 'push'])
+      .optional()
+      .describe(
         'How the end of the visitor’s turn is detected: `semantic` (default) by what was said, `silence` by a pause, `push` by a button that the visitor holds while they speak',
-    }),
+      ),
     eagerness: z
       .enum(['low', 'medium', 'high'])
       .optional()
-      .meta({ description: 'Only with `semantic`: how soon the agent answers' }),
-    silenceMs: z
-      .int()
+      .describe('Only with `semantic`: how soon the agent answers'),
+    silenceMs: integer('milliseconds', 500, 'Only with `silence`: how long the pause lasts before the agent answers')
       .min(200)
       .max(3000)
-      .optional()
-      .meta({
-        description: 'Only with `silence`: how long the pause lasts before the agent answers',
-        ...inUnit('milliseconds', 500),
-      }),
-    interrupt: z.boolean().optional().meta({ description: 'Whether the visitor can interrupt the agent by speaking' }),
+      .optional(),
+    interrupt: z.boolean().optional().describe('Whether the visitor can interrupt the agent by speaking'),
   })
   .superRefine(({ detect = 'semantic', eagerness, silenceMs, interrupt }, context) => {
     const needs = (path: string, wanted: string): void =>
@@ -90,18 +87,11 @@ const turns = z
   });
 
 const silence = z.strictObject({
-  askAfterSec: z
-    .int()
-    .min(5)
-    .max(600)
-    .meta({
-      description: 'How long nobody has spoken when the agent asks, once',
-      ...inUnit('seconds', 30),
-    }),
+  askAfterSec: integer('seconds', 30, 'How long nobody has spoken when the agent asks, once').min(5).max(600),
   say: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
-    .meta({ description: 'What the agent asks: these words, or `true` (default) for its own' }),
+    .describe('What the agent asks: these words, or `true` (default) for its own'),
 });
 
 const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {
@@ -116,17 +106,15 @@ export const behaviour = z.object({
   greeting: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
-    .meta({
-      description:
-        'What the agent says first, once, when the first call opens: these words, or `true` to follow the instructions',
-    }),
+    .describe(
+      'What the agent says first, once, when the first call opens: these words, or `true` to follow the instructions',
+    ),
   wrapUp: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
-    .meta({
-      description:
-        'What the agent says about 30 seconds before the time or the budget runs out: these words, or `true` for a short goodbye',
-    }),
+    .describe(
+      'What the agent says about 30 seconds before the time or the budget runs out: these words, or `true` for a short goodbye',
+    ),
   language: z
     .string()
     .max(35)
@@ -137,7 +125,7 @@ export const behaviour = z.object({
       description: 'The language, as a BCP 47 tag, that the agent speaks and visitors are understood in',
       examples: ['de-AT'],
     }),
-  turns: turns.optional().meta({ description: 'How turns are taken in the conversation' }),
+  turns: turns.optional().describe('How turns are taken in the conversation'),
   transcribe: z
     .union(
       [
@@ -159,24 +147,19 @@ export const behaviour = z.object({
       'must be false, or an object with a model and at most 50 words of 1 to 64 characters',
     )
     .optional()
-    .meta({
-      description:
-        'Whether visitors’ speech is transcribed for captions, and how; on by default where the call has no data channel',
-    }),
-  noise: z.enum(['near', 'far', 'off']).optional().meta({
-    description: 'Noise reduction for a headset (`near`), for a microphone in the room (`far`), or none',
-  }),
-  speed: z
-    .number()
-    .min(0.5)
-    .max(1.5)
+    .describe(
+      'Whether visitors’ speech is transcribed for captions, and how; on by default where the call has no data channel',
+    ),
+  noise: z
+    .enum(['near', 'far', 'off'])
     .optional()
-    .meta({ description: 'How fast the agent speaks; 1 is normal speed', ...inUnit('factor', 1.1) }),
+    .describe('Noise reduction for a headset (`near`), for a microphone in the room (`far`), or none'),
+  speed: number('factor', 1.1, 'How fast the agent speaks; 1 is normal speed').min(0.5).max(1.5).optional(),
   effort: z
     .enum(['minimal', 'low', 'medium', 'high'])
     .optional()
-    .meta({ description: 'How much the model reasons before it answers' }),
-  silence: silence.optional().meta({ description: 'When and how the agent asks whether the visitor is still there' }),
+    .describe('How much the model reasons before it answers'),
+  silence: silence.optional().describe('When and how the agent asks whether the visitor is still there'),
   extra: extra.optional().meta({
     description: 'Further fields of the provider’s own session object, merged into it: at most 4 KiB',
     examples: [{ temperature: 0.8 }],
@@ -184,10 +167,9 @@ export const behaviour = z.object({
   tellAi: z
     .union([z.boolean(), z.literal('greeting')], 'must be true, false or "greeting"')
     .optional()
-    .meta({
-      description:
-        'Whether the element tells visitors that they speak with an AI; default true. `greeting`: the agent’s greeting says so; without a greeting the element does',
-    }),
+    .describe(
+      'Whether the element tells visitors that they speak with an AI; default true. `greeting`: the agent’s greeting says so; without a greeting the element does',
+    ),
 });
 
 export type Behaviour = Readonly<z.infer<typeof behaviour>>;

@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { email, MAX_TOLD } from './email.ts';
-import { instant, inUnit } from './values.ts';
-
-interface IssueInput {
-  readonly input?: unknown;
-}
-
-/** The error for a field of the wrong type; a missing field gets its own message. */
-function wanted(what: string): { error: (issue: IssueInput) => string } {
-  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
-}
+import { instant, inUnit, string, wanted } from './values.ts';
 
 const MAX_DOLLARS = 1_000_000_000;
 const MAX_TOKENS = 1_000_000_000_000_000;
@@ -31,26 +22,24 @@ const amountOf = (what: string, most: number) =>
     .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals')
     .nullable();
 
-const dollars = amountOf('an amount of dollars', MAX_DOLLARS).meta({
-  description: 'How much may be used in a period, with at most 6 decimals; null for no limit',
-  ...inUnit('dollars', 2000),
-});
+const dollars = amountOf('an amount of dollars', MAX_DOLLARS).meta(
+  inUnit('dollars', 2000, 'How much may be used in a period, with at most 6 decimals; null for no limit'),
+);
 
-const minutes = amountOf('a number of minutes', MAX_MINUTES).meta({
-  description:
+const minutes = amountOf('a number of minutes', MAX_MINUTES).meta(
+  inUnit(
+    'minutes',
+    600,
     'How long brokered calls may be connected in a period, added up over all calls; at most 6 decimals; null for no limit',
-  ...inUnit('minutes', 600),
-});
+  ),
+);
 
 const tokens = z
   .int(wanted('a whole number of tokens'))
   .gt(0, 'must be more than 0')
   .max(MAX_TOKENS, `must be at most ${MAX_TOKENS}`)
   .nullable()
-  .meta({
-    description: 'How much may be used in a period, input and output together; null for no limit',
-    ...inUnit('tokens', 3_000_000),
-  });
+  .meta(inUnit('tokens', 3_000_000, 'How much may be used in a period, input and output together; null for no limit'));
 
 const PERCENT = 'must be a whole percent from 1 to 100';
 
@@ -64,10 +53,11 @@ const warnAt = z
     examples: [[50, 80, 95]],
   });
 
-const then = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
-  description:
+const then = z
+  .enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or ')))
+  .describe(
     'What happens when the budget is used up: `end` refuses creates and ends live sessions, `refuse` refuses creates and lets live sessions continue, `tell` only tells operators',
-});
+  );
 
 const OF = /^(?:installation|tenant|user|(?:key|agent|user):[A-Za-z0-9._:-]{1,200})$/;
 
@@ -116,13 +106,15 @@ const identity = {
         'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each user separately) or `user:SUBJECT`',
       examples: ['tenant', 'key:site'],
     }),
-  period: z.enum(BUDGET_PERIODS, wanted(BUDGET_PERIODS.join(', '))).meta({
-    description:
+  period: z
+    .enum(BUDGET_PERIODS, wanted(BUDGET_PERIODS.join(', ')))
+    .describe(
       'The period after which counting starts again: a session, or a calendar day, week (ISO) or month in QUOTA_TIMEZONE; `once` never starts again',
-  }),
-  from: calendarDay.nullable().default(null).meta({
-    description: 'Only with `once`: the first day that counts; by default the day on which the budget is created',
-  }),
+    ),
+  from: calendarDay
+    .nullable()
+    .default(null)
+    .describe('Only with `once`: the first day that counts; by default the day on which the budget is created'),
 };
 
 /** The fields of a budget (docs/contract.md, section 3). A schema that extends them must also run `checkBudget`. */
@@ -177,12 +169,12 @@ export const budgetChanges = z.object({
 
 /** The budget that caused a refusal, and when its next period begins. */
 export const budgetNamed = z.object({
-  id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
-  of: z.string().meta({ description: 'Whose usage counts', examples: ['tenant', 'key:site'] }),
-  period: z.enum(BUDGET_PERIODS).meta({ description: 'The period after which counting starts again' }),
+  id: string('The id of the budget', 'march'),
+  of: string('Whose usage counts', 'tenant', 'key:site'),
+  period: z.enum(BUDGET_PERIODS).describe('The period after which counting starts again'),
   resetAt: instant
     .nullable()
-    .meta({ description: 'When the next period starts, so that a retry may succeed; null if there is none' }),
+    .describe('When the next period starts, so that a retry may succeed; null if there is none'),
 });
 
 export type BudgetNamed = z.infer<typeof budgetNamed>;

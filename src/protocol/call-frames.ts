@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { callRef, frameType } from './fields.ts';
-import { inUnit } from './values.ts';
+import { integer, string, text } from './values.ts';
 
 /** The largest message, in bytes, on a socket that receives the frames of its call. A tool's answer fits. */
 export const MAX_CALL_MESSAGE_BYTES = 20 * 1024;
@@ -9,8 +9,8 @@ const MAX_TOOL_OUTPUT_BYTES = 16 * 1024;
 /** How much text a caption shows, in bytes, counted from its end. */
 export const MAX_CAPTION_BYTES = 2048;
 
-const who = z.enum(['visitor', 'agent']).meta({ description: 'Who speaks or writes' });
-const callName = callRef.meta({ description: 'The name of the call, as in `Location` of the reply that opened it' });
+const who = z.enum(['visitor', 'agent']).describe('Who speaks or writes');
+const callName = callRef.describe('The name of the call, as in `Location` of the reply that opened it');
 const itemId = z.string().meta({ examples: ['item_C9CwUVUzUzYIssh3ELY1d'] });
 const toolCallId = z.string().meta({ examples: ['call_C9CwUVUzUzYIss'] });
 
@@ -18,38 +18,22 @@ const toolCallId = z.string().meta({ examples: ['call_C9CwUVUzUzYIss'] });
 export const callRequestFrames = {
   say: z.object({
     type: frameType('say'),
-    id: z
-      .string()
-      .min(1)
-      .max(255)
-      .meta({
-        description: 'Identifies the text: it is said once in a call, however often it is sent',
-        examples: ['say-1'],
-      }),
-    text: z
-      .string()
+    id: text(255, 'Identifies the text: it is said once in a call, however often it is sent', 'say-1'),
+    text: string('What the visitor writes to the agent', 'When do you open tomorrow?')
       .max(2000)
       .refine((value) => value.trim() !== '', 'must not be empty')
-      .meta({
-        description: 'What the visitor writes to the agent',
-        examples: ['When do you open tomorrow?'],
-        minLength: 1,
-      }),
+      .meta({ minLength: 1 }),
   }),
   interrupt: z.object({ type: frameType('interrupt') }),
   talk: z.object({
     type: frameType('talk'),
-    on: z.boolean().meta({
-      description: 'Whether the visitor presses the button that they hold to speak (true), or releases it (false)',
-    }),
+    on: z
+      .boolean()
+      .describe('Whether the visitor presses the button that they hold to speak (true), or releases it (false)'),
   }),
   tool_result: z.object({
     type: frameType('tool_result'),
-    id: z
-      .string()
-      .min(1)
-      .max(256)
-      .meta({ ...toolCallId.meta(), description: 'The tool call that this answers: the `id` of its `tool` frame' }),
+    id: toolCallId.min(1).max(256).describe('The tool call that this answers: the `id` of its `tool` frame'),
     output: z
       .unknown()
       .refine((value) => value !== undefined && isShortJson(value), 'must be JSON of at most 16 KiB')
@@ -79,54 +63,45 @@ export const callFrames = {
   speech: z.object({
     type: frameType('speech'),
     who,
-    on: z.boolean().meta({ description: 'Whether they began to speak (true) or stopped (false)' }),
+    on: z.boolean().describe('Whether they began to speak (true) or stopped (false)'),
   }),
   transcript: z.object({
     type: frameType('transcript'),
-    id: itemId.meta({
-      description: 'The item of the conversation; later frames with the same `id` have more of its text',
-    }),
+    id: itemId.describe('The item of the conversation; later frames with the same `id` have more of its text'),
     who,
-    text: z.string().meta({
-      description: 'The whole text of the item so far, at most 2 KiB',
-      examples: ['We open at ten, and close at six.'],
-    }),
-    final: z.boolean().meta({ description: 'Whether the item is complete' }),
-    cut: z.literal(true).optional().meta({ description: 'Present if the beginning of the text is missing' }),
-    cutAtMs: z
-      .int()
-      .optional()
-      .meta({
-        description: 'Present if the visitor interrupted the agent: how much they had heard',
-        ...inUnit('milliseconds', 1800),
-      }),
+    text: string('The whole text of the item so far, at most 2 KiB', 'We open at ten, and close at six.'),
+    final: z.boolean().describe('Whether the item is complete'),
+    cut: z.literal(true).optional().describe('Present if the beginning of the text is missing'),
+    cutAtMs: integer(
+      'milliseconds',
+      1800,
+      'Present if the visitor interrupted the agent: how much they had heard',
+    ).optional(),
   }),
   thinking: z.object({
     type: frameType('thinking'),
-    on: z.boolean().meta({ description: 'Whether a server tool is running, so that the agent is silent for a while' }),
-    tool: z
-      .string()
-      .optional()
-      .meta({ description: 'The name of the tool that is running', examples: ['lookup_order'] }),
+    on: z.boolean().describe('Whether a server tool is running, so that the agent is silent for a while'),
+    tool: string('The name of the tool that is running', 'lookup_order').optional(),
   }),
   tool: z.object({
     type: frameType('tool'),
-    id: toolCallId.meta({ description: 'Identifies this tool call: send it back in `tool_result`' }),
-    name: z.string().meta({ description: 'The name of the tool that the page is to run', examples: ['show_map'] }),
-    arguments: z.string().meta({
-      description: 'The arguments as the model wrote them: meant to be JSON, but not checked',
-      examples: ['{"place":"entrance"}'],
-    }),
+    id: toolCallId.describe('Identifies this tool call: send it back in `tool_result`'),
+    name: string('The name of the tool that the page is to run', 'show_map'),
+    arguments: string(
+      'The arguments as the model wrote them: meant to be JSON, but not checked',
+      '{"place":"entrance"}',
+    ),
   }),
 };
 
 /** What a call's clients are told as it happens. */
 export const callEventFrame = z.object({
   type: frameType('call'),
-  event: z.enum(['ready', 'speaking', 'listening', 'over']).meta({
-    description:
+  event: z
+    .enum(['ready', 'speaking', 'listening', 'over'])
+    .describe(
       '`ready`: the call is open; `speaking` and `listening`: what the agent is doing; `over`: the call is over',
-  }),
+    ),
   call: callName,
 });
 
@@ -135,11 +110,8 @@ export const callStateFrame = z.object({
   type: frameType('call'),
   state: z
     .enum(['connecting', 'open', 'closing', 'closed'])
-    .meta({ description: 'The state of the call; the same state may be sent twice' }),
-  reason: z
-    .string()
-    .optional()
-    .meta({ description: 'Why the call is closing or has closed', examples: ['session_ended', 'remote'] }),
+    .describe('The state of the call; the same state may be sent twice'),
+  reason: string('Why the call is closing or has closed', 'session_ended', 'remote').optional(),
   call: callName,
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { widgetKey } from './fields.ts';
-import { inUnit } from './values.ts';
+import { integer, string } from './values.ts';
 
 /** The providers of challenges, by their names in `BOT_PROVIDER`. */
 export const CHALLENGE_PROVIDERS = ['turnstile', 'hcaptcha', 'recaptcha', 'altcha'] as const;
@@ -15,34 +15,23 @@ export const CHALLENGE_HEADER = 'X-Switchboard-Challenge';
 
 /** A challenge that the caller may solve to be admitted (docs/contract.md, section 4.2). */
 export const challenge = z.object({
-  provider: z
-    .enum(CHALLENGE_PROVIDERS)
-    .meta({ description: 'The provider of the challenge, whose script the page loads' }),
-  siteKey: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The site key at the provider; altcha has none',
-      examples: ['0x4AAAAAAADnPIDROrmt1Wwj'],
-    }),
-  action: z.literal(CHALLENGE_ACTION).meta({ description: 'What the challenge is solved for' }),
-  data: z.string().meta({
-    description: 'Binds the solution to the widget key, its origin and a period of five minutes',
-    examples: ['5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt'],
-  }),
+  provider: z.enum(CHALLENGE_PROVIDERS).describe('The provider of the challenge, whose script the page loads'),
+  siteKey: string('The site key at the provider; altcha has none', '0x4AAAAAAADnPIDROrmt1Wwj').optional(),
+  action: z.literal(CHALLENGE_ACTION).describe('What the challenge is solved for'),
+  data: string(
+    'Binds the solution to the widget key, its origin and a period of five minutes',
+    '5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt',
+  ),
 });
 
 export type Challenge = Readonly<z.infer<typeof challenge>>;
 
 /** The header of a create that answers a challenge. */
 export const challengeHeader = z.object({
-  [CHALLENGE_HEADER]: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The token of a solved challenge, which a BOT_BLOCKED reply asked for',
-      examples: ['0.zrSnRHO7h0HwSjSCU8oyzbjEtD8p'],
-    }),
+  [CHALLENGE_HEADER]: string(
+    'The token of a solved challenge, which a BOT_BLOCKED reply asked for',
+    '0.zrSnRHO7h0HwSjSCU8oyzbjEtD8p',
+  ).optional(),
 });
 
 /** The query of GET /api/realtime/challenge (docs/contract.md, section 5.16). */
@@ -50,20 +39,20 @@ export const challengeQuery = z.object({ widgetKey });
 
 /** A proof of work in the format of ALTCHA, version 1. */
 export const altchaChallenge = z.object({
-  algorithm: z.literal('SHA-256').meta({ description: 'The hash algorithm' }),
-  challenge: z.string().meta({
-    description: 'The SHA-256 of the salt followed by the secret number, in hexadecimal: find that number',
-    examples: ['37b5bd8f2ee9f0fa4b6ea4d9a8b5c7a1f7b2b1f19e5dd9b35e6f9b4a7d1c2e60'],
-  }),
-  maxnumber: z.int().meta({ description: 'The largest possible number', ...inUnit('none', 250_000) }),
-  salt: z.string().meta({
-    description: 'The text that precedes the number when it is hashed',
-    examples: ['5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt?expires=1893499560&'],
-  }),
-  signature: z.string().meta({
-    description: 'Proves that Switchboard issued the challenge: return it unchanged in the token',
-    examples: ['0d4c3b7f1b6a8c2f9d2e7a5b4c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d'],
-  }),
+  algorithm: z.literal('SHA-256').describe('The hash algorithm'),
+  challenge: string(
+    'The SHA-256 of the salt followed by the secret number, in hexadecimal: find that number',
+    '37b5bd8f2ee9f0fa4b6ea4d9a8b5c7a1f7b2b1f19e5dd9b35e6f9b4a7d1c2e60',
+  ),
+  maxnumber: integer('none', 250_000, 'The largest possible number'),
+  salt: string(
+    'The text that precedes the number when it is hashed',
+    '5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt?expires=1893499560&',
+  ),
+  signature: string(
+    'Proves that Switchboard issued the challenge: return it unchanged in the token',
+    '0d4c3b7f1b6a8c2f9d2e7a5b4c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d',
+  ),
 });
 
 export type AltchaChallenge = Readonly<z.infer<typeof altchaChallenge>>;

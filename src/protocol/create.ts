@@ -5,7 +5,7 @@ import { callTerms } from './call.ts';
 import { email } from './email.ts';
 import { agentId, sessionIdExample, tenantNamed, widgetKey } from './fields.ts';
 import { heartbeatInterval } from './heartbeat.ts';
-import { inUnit, text } from './values.ts';
+import { integer, string, text } from './values.ts';
 
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
@@ -44,28 +44,26 @@ const context = z
 export const createRequest = z.object({
   widgetKey: widgetKey
     .optional()
-    .meta({ description: 'The page’s widget key. Console callers leave it out and send their login cookie' }),
+    .describe('The page’s widget key. Console callers leave it out and send their login cookie'),
   agentId: text(128)
     .optional()
     .meta({
       ...agentId.meta(),
       description: 'The id of the agent to speak with; required if the key is pinned to several agents',
     }),
-  tenantId: tenantNamed.optional().meta({
-    description: 'Required from console callers who may use several tenants. For widget callers the key determines it',
-  }),
-  email: email.optional().meta({
-    description: 'Identifies the user, who then has limits of their own; heartbeats must then send it as well',
-  }),
+  tenantId: tenantNamed
+    .optional()
+    .describe('Required from console callers who may use several tenants. For widget callers the key determines it'),
+  email: email
+    .optional()
+    .describe('Identifies the user, who then has limits of their own; heartbeats must then send it as well'),
   metadata: metadata.optional(),
   context: context.optional(),
-  resume: text(128)
-    .optional()
-    .meta({
-      description:
-        'A resume token from the `attached` frame: the page continues its session, and no new one is opened. Only `widgetKey`, `tenantId` and `email` are then also read',
-      examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
-    }),
+  resume: text(
+    128,
+    'A resume token from the `attached` frame: the page continues its session, and no new one is opened. Only `widgetKey`, `tenantId` and `email` are then also read',
+    'rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ',
+  ).optional(),
   ...agentSettings.shape,
 });
 
@@ -73,24 +71,23 @@ export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
 
 /** A short-lived secret that opens a call with the provider. */
 export const clientSecret = z.object({
-  value: z.string().meta({
-    description:
-      'The secret, to be sent as a bearer token: it opens one call; in a brokered session it is a ticket for Switchboard',
-    examples: ['ek_68af296e8e408191a1120ab6383263c2'],
-  }),
-  expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
+  value: string(
+    'The secret, to be sent as a bearer token: it opens one call; in a brokered session it is a ticket for Switchboard',
+    'ek_68af296e8e408191a1120ab6383263c2',
+  ),
+  expires_at: integer('Unix seconds', 1_893_499_260, 'When it expires'),
 });
 
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
 /** What a page must know about the agent before it speaks. */
 export const agentTerms = z.object({
-  captions: z.boolean().meta({ description: 'Whether the page gets captions of both sides' }),
-  greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
-  push: z.boolean().meta({
-    description: 'Whether the visitor is heard only while they hold a button, which the page reports by `talk` frames',
-  }),
-  tellAi: z.boolean().meta({ description: 'Whether the page must tell its visitor that they speak with an AI' }),
+  captions: z.boolean().describe('Whether the page gets captions of both sides'),
+  greets: z.boolean().describe('Whether the agent speaks first'),
+  push: z
+    .boolean()
+    .describe('Whether the visitor is heard only while they hold a button, which the page reports by `talk` frames'),
+  tellAi: z.boolean().describe('Whether the page must tell its visitor that they speak with an AI'),
 });
 
 export type AgentTerms = Readonly<z.infer<typeof agentTerms>>;
@@ -115,42 +112,35 @@ export const agentReply = z.object({
           examples: [{ colours: { accent: '#0b6651' } }],
         }),
     })
-    .meta({ description: 'What the page needs to know about the agent' }),
+    .describe('What the page needs to know about the agent'),
 });
 
 export type AgentReply = Readonly<z.infer<typeof agentReply>>;
 
 /** The reply of POST /api/session (docs/contract.md, section 5.1). */
 export const createReply = z.object({
-  id: z.string().meta({
-    description: 'The provider’s session id, with the prefix sess_; in a brokered session an id from Switchboard',
-    examples: ['sess_C9CwUVUzUzYIssh3ELY1d'],
-  }),
-  sm_session_id: z.string().meta({
-    description:
-      'The session id at Switchboard: anyone who has it can keep the session alive and end it, so keep it secret',
-    examples: [sessionIdExample],
-  }),
-  client_secret: clientSecret.meta({ description: 'The secret that opens the first call' }),
+  id: string(
+    'The provider’s session id, with the prefix sess_; in a brokered session an id from Switchboard',
+    'sess_C9CwUVUzUzYIssh3ELY1d',
+  ),
+  sm_session_id: string(
+    'The session id at Switchboard: anyone who has it can keep the session alive and end it, so keep it secret',
+    sessionIdExample,
+  ),
+  client_secret: clientSecret.describe('The secret that opens the first call'),
   heartbeat: heartbeatInterval
     .extend({
-      url: z.string().meta({
-        description: 'Where to post heartbeats',
-        examples: ['https://voice.example.com/api/realtime/heartbeat'],
-      }),
-      socketUrl: z.string().meta({
-        description: 'The WebSocket that can be used instead of posting heartbeats',
-        examples: ['wss://voice.example.com/api/realtime/socket'],
-      }),
+      url: string('Where to post heartbeats', 'https://voice.example.com/api/realtime/heartbeat'),
+      socketUrl: string(
+        'The WebSocket that can be used instead of posting heartbeats',
+        'wss://voice.example.com/api/realtime/socket',
+      ),
     })
-    .meta({ description: 'How the session is kept alive' }),
-  limits: sessionLimits.meta({ description: 'The limits at which the session ends by itself' }),
-  call: callTerms.meta({ description: 'How the page opens the call' }),
-  agent: agentTerms.optional().meta({ description: 'What the page needs to know about the agent' }),
-  resumed: z
-    .literal(true)
-    .optional()
-    .meta({ description: 'Present if an existing session was continued: see `resume`' }),
+    .describe('How the session is kept alive'),
+  limits: sessionLimits.describe('The limits at which the session ends by itself'),
+  call: callTerms.describe('How the page opens the call'),
+  agent: agentTerms.optional().describe('What the page needs to know about the agent'),
+  resumed: z.literal(true).optional().describe('Present if an existing session was continued: see `resume`'),
 });
 
 export type CreateReply = z.infer<typeof createReply>;
@@ -160,5 +150,5 @@ export const ticketRequest = sessionProof;
 
 /** The reply of POST /api/realtime/ticket. */
 export const ticketReply = z.object({
-  client_secret: clientSecret.meta({ description: 'The secret that opens another call of the session' }),
+  client_secret: clientSecret.describe('The secret that opens another call of the session'),
 });

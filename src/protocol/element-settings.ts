@@ -47,7 +47,7 @@ const texts = z
  * source of the settings. All of them are public.
  */
 export const elementSettings = z.strictObject({
-  texts: texts.optional().meta({ description: 'Texts that replace the element’s own, by name; shown as plain text' }),
+  texts: texts.optional().describe('Texts that replace the element’s own, by name; shown as plain text'),
   colours: z
     .partialRecord(z.enum(ELEMENT_COLOURS), colour)
     .optional()
@@ -58,11 +58,15 @@ export const elementSettings = z.strictObject({
   placement: z
     .enum(['bottom-right', 'bottom-left', 'top-right', 'top-left'])
     .optional()
-    .meta({ description: 'The corner of the page in which the button stands' }),
-  consent: z.string().min(1).max(500).optional().meta({
-    description:
+    .describe('The corner of the page in which the button stands'),
+  consent: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe(
       'A sentence that the visitor must agree to before the first conversation; write links as [words](address)',
-  }),
+    ),
 });
 
 export type ElementSettings = Readonly<z.infer<typeof elementSettings>>;

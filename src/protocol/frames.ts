@@ -6,7 +6,7 @@ import { frameType } from './fields.ts';
 import { rateFrame } from './rating.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
-import { inUnit } from './values.ts';
+import { integer, string, text } from './values.ts';
 
 /** Chosen by the client and repeated in the answer. */
 const frameId = z
@@ -46,14 +46,7 @@ export const clientFrames = {
     type: frameType('usage'),
     ...usageAmounts.shape,
     response: reportedResponse.optional(),
-    id: z
-      .string()
-      .min(1)
-      .max(255)
-      .meta({
-        description: 'The idempotency key: within 24 hours it is counted once in this session',
-        examples: ['u1'],
-      }),
+    id: text(255, 'The idempotency key: within 24 hours it is counted once in this session', 'u1'),
   }),
   end: z.object({ type: frameType('end') }),
   rate: rateFrame,
@@ -78,15 +71,12 @@ const { error, code, userMessage, retryAfter, counted } = errorBody.shape;
 
 /** A limit that is about to end a session. */
 export const warning = z.object({
-  reason: z.enum(['duration', 'idle', 'quota']).meta({ description: 'The limit that is near' }),
-  secondsLeft: z
-    .int()
-    .optional()
-    .meta({
-      description:
-        'Time left until the limit ends the session; absent if a daily total has crossed 80 or 95 % of its ceiling',
-      ...inUnit('seconds', 60),
-    }),
+  reason: z.enum(['duration', 'idle', 'quota']).describe('The limit that is near'),
+  secondsLeft: integer(
+    'seconds',
+    60,
+    'Time left until the limit ends the session; absent if a daily total has crossed 80 or 95 % of its ceiling',
+  ).optional(),
 });
 
 export type Warning = Readonly<z.infer<typeof warning>>;
@@ -96,16 +86,12 @@ export const serverFrames = {
     type: frameType('attached'),
     session: sessionView,
     state: sessionState,
-    heartbeat: heartbeatInterval.meta({ description: 'How the session is kept alive' }),
+    heartbeat: heartbeatInterval.describe('How the session is kept alive'),
     limits: sessionLimits,
-    resume: z
-      .string()
-      .optional()
-      .meta({
-        examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
-        description:
-          'In brokered sessions, for sockets that asked for `call`: the token with which the visitor’s next page can continue the session, once (`resume` of POST /api/session). It replaces any earlier one',
-      }),
+    resume: string(
+      'In brokered sessions, for sockets that asked for `call`: the token with which the visitor’s next page can continue the session, once (`resume` of POST /api/session). It replaces any earlier one',
+      'rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ',
+    ).optional(),
   }),
   heartbeat: z.object({
     type: frameType('heartbeat'),
@@ -115,7 +101,7 @@ export const serverFrames = {
   }),
   usage: z.object({
     type: frameType('usage'),
-    id: z.string().meta({ description: 'The `id` of the frame that this answers', examples: ['u1'] }),
+    id: string('The `id` of the frame that this answers', 'u1'),
     usage,
     counted: uncounted,
   }),
@@ -124,7 +110,7 @@ export const serverFrames = {
     state: sessionState,
     session: sessionView
       .optional()
-      .meta({ description: 'Sent once a new visitor has said something: the session no longer ends early' }),
+      .describe('Sent once a new visitor has said something: the session no longer ends early'),
   }),
   warning: z.object({ type: frameType('warning'), ...warning.shape }),
   call: z.union([callEventFrame, callStateFrame]),
@@ -134,14 +120,14 @@ export const serverFrames = {
     code,
     reason: endReason,
     userMessage,
-    maxMinutes: z.int().meta({ description: 'The longest duration of a session', ...inUnit('minutes', 15) }),
+    maxMinutes: integer('minutes', 15, 'The longest duration of a session'),
   }),
   error: z.object({
     type: frameType('error'),
     code,
     error: error.optional(),
     userMessage,
-    retryAfter: retryAfter.meta({ description: 'How long to wait before sending the same frame again' }),
+    retryAfter: retryAfter.describe('How long to wait before sending the same frame again'),
     id: frameId.optional(),
     counted,
     usage: usage.optional(),

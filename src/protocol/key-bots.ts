@@ -11,15 +11,12 @@ export const keyBots = z
       provider: z
         .enum(CHALLENGE_PROVIDERS, `${wanted} ${CHALLENGE_PROVIDERS.join(', ')}`)
         .optional()
-        .meta({ description: 'The provider of challenges' }),
+        .describe('The provider of challenges'),
       siteKey: z
         .string('must be a text')
         .regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters without spaces')
         .optional()
-        .meta({
-          description: 'The site key at the provider; altcha has none',
-          examples: ['0x4AAAAAAADnPIDROrmt1Wwj'],
-        }),
+        .meta({ description: 'The site key at the provider; altcha has none', examples: ['0x4AAAAAAADnPIDROrmt1Wwj'] }),
       secret: z
         .string('must be a text')
         .regex(
@@ -34,13 +31,13 @@ export const keyBots = z
       challenge: z
         .enum(['suspect', 'always'], `${wanted} suspect, always`)
         .optional()
-        .meta({ description: 'Who is challenged: only suspect callers, or everybody' }),
+        .describe('Who is challenged: only suspect callers, or everybody'),
       minScore: z
         .number('must be a number from 0 to 1')
         .min(0, 'must be at least 0')
         .max(1, 'must be at most 1')
         .optional()
-        .meta({ description: 'Only for reCAPTCHA: the lowest score that passes', ...inUnit('share', 0.5) }),
+        .meta(inUnit('share', 0.5, 'Only for reCAPTCHA: the lowest score that passes')),
     },
     'must be an object',
   )

@@ -1,36 +1,32 @@
 import { z } from 'zod';
-import { inUnit, seconds } from './values.ts';
+import { integer, seconds, string } from './values.ts';
 
 /** Micro-dollars per million tokens, or per minute. */
-const rate = z.int().min(0).max(1_000_000_000_000).meta(inUnit('micro-dollars', 4_000_000));
+const rate = integer('micro-dollars', 4_000_000).min(0).max(1_000_000_000_000);
 
 /** What a model costs, by billing class. Input classes exclude cached tokens. */
 export const tokenRates = z.strictObject({
-  textIn: rate.meta({ description: 'Text that the model reads, except what is cached' }),
-  textCached: rate.meta({ description: 'Text that the model reads from its cache' }),
-  textOut: rate.meta({ description: 'Text that the model writes' }),
-  audioIn: rate.meta({ description: 'Audio that the model hears, except what is cached' }),
-  audioCached: rate.meta({ description: 'Audio that the model hears from its cache' }),
-  audioOut: rate.meta({ description: 'Audio that the model speaks' }),
-  imageIn: rate.meta({ description: 'Images that the model sees, except what is cached' }),
-  imageCached: rate.meta({ description: 'Images that the model sees from its cache' }),
+  textIn: rate.describe('Text that the model reads, except what is cached'),
+  textCached: rate.describe('Text that the model reads from its cache'),
+  textOut: rate.describe('Text that the model writes'),
+  audioIn: rate.describe('Audio that the model hears, except what is cached'),
+  audioCached: rate.describe('Audio that the model hears from its cache'),
+  audioOut: rate.describe('Audio that the model speaks'),
+  imageIn: rate.describe('Images that the model sees, except what is cached'),
+  imageCached: rate.describe('Images that the model sees from its cache'),
 });
 
 /** A model's price (docs/operations.md, Prices): for tokens, for time, or both. */
 export const modelPrice = z
   .strictObject({
-    per1M: tokenRates.partial().optional().meta({ description: 'Prices of a million tokens, by class' }),
-    perMinute: rate.optional().meta({ description: 'The price of a connected minute' }),
-    minimumSec: seconds.max(86_400).optional().meta({
-      description: 'The shortest connected time that a call is charged for, from its start',
-    }),
-    estimatePerMinute: rate.meta({
-      description: 'The estimated cost of a minute, for amounts held back and for gaps',
-    }),
-    source: z
-      .string()
+    per1M: tokenRates.partial().optional().describe('Prices of a million tokens, by class'),
+    perMinute: rate.optional().describe('The price of a connected minute'),
+    minimumSec: seconds
+      .max(86_400)
       .optional()
-      .meta({ description: 'The source of the price', examples: ['https://openai.com/api/pricing'] }),
+      .describe('The shortest connected time that a call is charged for, from its start'),
+    estimatePerMinute: rate.describe('The estimated cost of a minute, for amounts held back and for gaps'),
+    source: string('The source of the price', 'https://openai.com/api/pricing').optional(),
     read: z.iso
       .date()
       .optional()
@@ -61,16 +57,7 @@ export function modelOfSnapshot(name: string): string {
   return name.replace(SNAPSHOT_DATE, '');
 }
 
-export const NO_TOKENS: TokenClasses = {
-  textIn: 0,
-  textCached: 0,
-  textOut: 0,
-  audioIn: 0,
-  audioCached: 0,
-  audioOut: 0,
-  imageIn: 0,
-  imageCached: 0,
-};
+export const NO_TOKENS = Object.fromEntries(TOKEN_CLASSES.map((name) => [name, 0])) as TokenClasses;
 
 export function sumOf(tokens: TokenClasses): number {
   return Object.values(tokens).reduce((sum, count) => sum + count, 0);

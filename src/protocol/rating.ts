@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import { frameType } from './fields.ts';
 import { sessionProof } from './session.ts';
-import { inUnit } from './values.ts';
+import { integer } from './values.ts';
 
 /** A visitor's rating of a conversation (docs/contract.md, section 5.18). */
-export const rating = z
-  .int()
-  .min(1)
-  .max(5)
-  .meta({ description: 'From 1 (bad) to 5 (good)', ...inUnit('none', 5) });
+export const rating = integer('none', 5, 'From 1 (bad) to 5 (good)').min(1).max(5);
 
 /** The body of POST /api/realtime/rate. */
 export const ratedSession = sessionProof.extend({ value: rating });

@@ -3,7 +3,7 @@ import { END_REASONS, type EndReason, type RequestedEnd } from '../../machines/v
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { optionalEmail } from './email.ts';
 import { sessionIdExample } from './fields.ts';
-import { instant, inUnit, ok } from './values.ts';
+import { instant, integer, ok } from './values.ts';
 
 /** The states of a voice session on the wire; the names are the machine's. */
 export const sessionState = z
@@ -13,16 +13,15 @@ export const sessionState = z
     stale: 'stale',
     ended: 'ended',
   } satisfies { readonly [S in VoiceState]: S })
-  .meta({
-    description:
-      '`engaged`: the session is in use; `idle`: nobody spoke for too long, and the next heartbeat ends it; `stale`: the same, for much longer; `ended` is final',
-  });
+  .describe(
+    '`engaged`: the session is in use; `idle`: nobody spoke for too long, and the next heartbeat ends it; `stale`: the same, for much longer; `ended` is final',
+  );
 
 export type SessionState = z.infer<typeof sessionState>;
 
 export const caller = z
   .enum({ widget: 'widget', console: 'console' } satisfies { readonly [C in VoiceRecord['caller']]: C })
-  .meta({ description: 'Who opened the session: a page with a widget key, or a console user' });
+  .describe('Who opened the session: a page with a widget key, or a console user');
 
 export type { EndReason, RequestedEnd };
 
@@ -48,43 +47,33 @@ export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22
 /** A session as its client sees it (docs/contract.md, section 5.3). */
 export const sessionView = z
   .object({
-    active: z.boolean().meta({ description: 'Whether the session is open' }),
-    startedAt: instant.meta({ description: 'When the session was opened' }),
-    lastSeenAt: instant.meta({ description: 'When the last heartbeat arrived' }),
-    durationSec: z.int().meta({
-      description: 'How long the session has lasted, until its end if it has ended',
-      ...inUnit('seconds', 90),
-    }),
-    idleSec: z.int().meta({
-      description: 'How long there has been no activity, until its end if it has ended',
-      ...inUnit('seconds', 0),
-    }),
-    endsAt: instant.optional().meta({
-      description:
+    active: z.boolean().describe('Whether the session is open'),
+    startedAt: instant.describe('When the session was opened'),
+    lastSeenAt: instant.describe('When the last heartbeat arrived'),
+    durationSec: integer('seconds', 90, 'How long the session has lasted, until its end if it has ended'),
+    idleSec: integer('seconds', 0, 'How long there has been no activity, until its end if it has ended'),
+    endsAt: instant
+      .optional()
+      .describe(
         'Only while a new visitor has said nothing yet (newVisitorSeconds of the key): when the session ends unless they speak',
-    }),
+      ),
   })
-  .meta({ description: 'The state of the session at the server' });
+  .describe('The state of the session at the server');
 
 export type SessionView = Readonly<z.infer<typeof sessionView>>;
 
 /** The limits at which a session ends by itself. */
 export const sessionLimits = z
   .object({
-    maxMinutes: z.int().meta({ description: 'The longest duration of the session', ...inUnit('minutes', 15) }),
-    maxIdleSec: z
-      .int()
-      .meta({ description: 'How long without activity until the session goes idle', ...inUnit('seconds', 300) }),
-    newVisitorSeconds: z
-      .int()
-      .optional()
-      .meta({
-        description:
-          'Only while a new visitor has said nothing yet: how long after its start the session ends unless they speak',
-        ...inUnit('seconds', 60),
-      }),
+    maxMinutes: integer('minutes', 15, 'The longest duration of the session'),
+    maxIdleSec: integer('seconds', 300, 'How long without activity until the session goes idle'),
+    newVisitorSeconds: integer(
+      'seconds',
+      60,
+      'Only while a new visitor has said nothing yet: how long after its start the session ends unless they speak',
+    ).optional(),
   })
-  .meta({ description: 'The limits at which the session ends by itself' });
+  .describe('The limits at which the session ends by itself');
 
 export type SessionLimits = Readonly<z.infer<typeof sessionLimits>>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What bodies and frames have in common: `true` for success, instants, texts with a maximum length, numbers with a unit. */
-export const ok = z.literal(true).meta({ description: 'Always true: the request was carried out' });
+export const ok = z.literal(true).describe('Always true: the request was carried out');
 
 /** A reply that says only that the request succeeded. */
 export const done = z.object({ ok });
@@ -21,11 +21,21 @@ export function commaList<const T extends string>(words: readonly T[]) {
       context.addIssue({ code: 'custom', message: rule });
       return z.NEVER;
     })
-    .meta({ description: `One or more of ${words.join(', ')}, separated by commas` });
+    .describe(`One or more of ${words.join(', ')}, separated by commas`);
 }
 
-/** A text that is not empty and has at most `max` characters. */
-export const text = (max: number): z.ZodString => z.string().min(1).max(max);
+/** The message for a field of the wrong type; a missing field gets a message of its own. */
+export function wanted(what: string): { error: (issue: { readonly input?: unknown }) => string } {
+  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
+}
+
+/** A text, with the description and the examples that the interface descriptions give of it. */
+export const string = (description: string, ...examples: string[]): z.ZodString =>
+  z.string().meta({ description, examples });
+
+/** A text that is not empty and has at most `max` characters, described as in `string` where it is not described later. */
+export const text = (max: number, description?: string, ...examples: string[]): z.ZodString =>
+  (description === undefined ? z.string() : string(description, ...examples)).min(1).max(max);
 
 /**
  * The units of numbers, which the interface descriptions give for each number (`x-unit`). `none` is for numbers that name or order
@@ -52,24 +62,28 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number];
 
-/** A number's metadata in the interface descriptions: its unit, and an example. */
-export function inUnit(unit: Unit, example: number): { 'x-unit': Unit; examples: number[] } {
-  return { 'x-unit': unit, examples: [example] };
+/** A number's metadata in the interface descriptions: its unit, an example, and where it is not that of the schema, its description. */
+export function inUnit(unit: Unit, example: number, description?: string) {
+  return { ...(description !== undefined && { description }), 'x-unit': unit, examples: [example] };
 }
 
-export const count = z.int().min(0).meta(inUnit('count', 3));
-export const seconds = z.int().min(0).meta(inUnit('seconds', 90));
-export const milliseconds = z.int().min(0).meta(inUnit('milliseconds', 120));
-export const tokens = z.int().min(0).meta(inUnit('tokens', 1833));
-export const dollars = z.number().meta(inUnit('dollars', 0.064187));
-export const microDollars = z.int().min(0).meta(inUnit('micro-dollars', 64_187));
-export const percent = z.int().min(0).meta(inUnit('percent', 80));
+/** An integer, and any number, with what the interface descriptions say of it. */
+export const integer = (...of: Parameters<typeof inUnit>): z.ZodInt => z.int().meta(inUnit(...of));
+export const number = (...of: Parameters<typeof inUnit>): z.ZodNumber => z.number().meta(inUnit(...of));
+
+export const count = integer('count', 3).min(0);
+export const seconds = integer('seconds', 90).min(0);
+export const milliseconds = integer('milliseconds', 120).min(0);
+export const tokens = integer('tokens', 1833).min(0);
+export const dollars = number('dollars', 0.064187);
+export const microDollars = integer('micro-dollars', 64_187).min(0);
+export const percent = integer('percent', 80).min(0);
 /** A number that orders or identifies something, such as a version or a status. */
-export const ordinal = z.int().min(0).meta(inUnit('none', 1));
+export const ordinal = integer('none', 1).min(0);
 
 /** An instant in a query, parsed to milliseconds since the Unix epoch. */
 export const instantAsked = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2030-01-01T12:00:00Z' })
   .meta({ description: 'An ISO 8601 time with a time zone', examples: ['2030-01-01T12:00:00Z'] })
   .transform((text) => Date.parse(text))
-  .meta({ description: 'An ISO 8601 time with a time zone' });
+  .describe('An ISO 8601 time with a time zone');

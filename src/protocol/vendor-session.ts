@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { createReply, createRequest, type CreateRequest } from './create.ts';
 import { issuesInWords } from './issue-words.ts';
-import { inUnit, text } from './values.ts';
+import { integer, number, string, text } from './values.ts';
 
 const functionTool = z
   .looseObject({
-    type: z.literal('function').meta({ description: 'The only kind that is accepted' }),
-    name: z.string().meta({ description: 'The name by which the model calls the function', examples: ['show_map'] }),
+    type: z.literal('function').describe('The only kind that is accepted'),
+    name: string('The name by which the model calls the function', 'show_map'),
   })
   .meta({
     description: 'A function that the page runs, in OpenAI’s format: name, description, parameters',
@@ -16,35 +16,22 @@ const functionTool = z
 /** A session as OpenAI's own clients describe it. Fields not listed here are passed on to the provider if the key allows them. */
 const vendorSession = z
   .looseObject({
-    type: z.literal('realtime').optional().meta({ description: 'The only kind of session that is accepted' }),
-    model: text(128)
-      .optional()
-      .meta({ description: 'Overrides the agent’s', examples: ['gpt-realtime-2.1'] }),
-    instructions: z
-      .string()
-      .optional()
-      .meta({ description: 'Overrides the agent’s', examples: ['Be brief.'] }),
+    type: z.literal('realtime').optional().describe('The only kind of session that is accepted'),
+    model: text(128, 'Overrides the agent’s', 'gpt-realtime-2.1').optional(),
+    instructions: string('Overrides the agent’s', 'Be brief.').optional(),
     audio: z
       .looseObject({
         output: z
           .looseObject({
-            voice: text(128)
-              .optional()
-              .meta({ description: 'Overrides the agent’s', examples: ['marin'] }),
-            speed: z
-              .number()
-              .optional()
-              .meta({
-                description: 'How fast the agent speaks, 0.5 to 1.5; 1 is normal speed',
-                ...inUnit('factor', 1.1),
-              }),
+            voice: text(128, 'Overrides the agent’s', 'marin').optional(),
+            speed: number('factor', 1.1, 'How fast the agent speaks, 0.5 to 1.5; 1 is normal speed').optional(),
           })
           .optional()
           .meta({ description: 'The agent’s voice and speed', examples: [{ voice: 'marin' }] }),
       })
       .optional()
       .meta({ description: 'Settings of the audio', examples: [{ output: { voice: 'marin' } }] }),
-    tools: z.array(functionTool).optional().meta({ description: 'Overrides the agent’s' }),
+    tools: z.array(functionTool).optional().describe('Overrides the agent’s'),
   })
   .meta({
     description: 'The settings of the session; the agent supplies what is left out',
@@ -69,22 +56,19 @@ export type ClientSecretsRequest = z.infer<typeof clientSecretsRequest>;
 
 /** The reply of POST /v1/realtime/client_secrets. */
 export const clientSecretsReply = z.object({
-  value: z.string().meta({
-    description: 'The secret that opens one call: the bearer token of an offer',
-    examples: ['ek_sb_3kX2vQ9mB4'],
-  }),
-  expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
+  value: string('The secret that opens one call: the bearer token of an offer', 'ek_sb_3kX2vQ9mB4'),
+  expires_at: integer('Unix seconds', 1_893_499_260, 'When it expires'),
   session: z
     .object({
-      type: z.literal('realtime').meta({ description: 'Always `realtime`' }),
-      object: z.literal('realtime.session').meta({ description: 'Always `realtime.session`' }),
+      type: z.literal('realtime').describe('Always `realtime`'),
+      object: z.literal('realtime.session').describe('Always `realtime.session`'),
       id: createReply.shape.id,
     })
-    .meta({ description: 'The session in the format of OpenAI’s clients' }),
+    .describe('The session in the format of OpenAI’s clients'),
   switchboard: createReply
     .omit({ id: true, client_secret: true })
-    .extend({ keyId: z.string().meta({ description: 'The widget key whose limits apply', examples: ['site'] }) })
-    .meta({ description: 'The other fields of Switchboard’s reply to a create' }),
+    .extend({ keyId: string('The widget key whose limits apply', 'site') })
+    .describe('The other fields of Switchboard’s reply to a create'),
 });
 
 export type ClientSecretsReply = z.infer<typeof clientSecretsReply>;

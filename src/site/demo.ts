@@ -6,7 +6,7 @@ import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { findDemoKey, type DemoKeyUse } from '../tenants/demo.ts';
 import type { Header } from '../http/message.ts';
-import type { Call, Route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { sendDocument } from '../http/documents.ts';
 import { pagePolicyWith, sendFile, sendLongPage, sendPacked } from './files.ts';
@@ -63,21 +63,21 @@ export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
       return sendPacked(call, file('demo/take-over.html'), [policy]);
     }),
     pageRoute('/third-party-notices.txt', (call) => sendFile(call, file('third-party-notices.txt'))),
-    pageRoute('/demo/config.json', ({ request }) => ({
-      status: 200,
-      body: demoConfig(services, findDemo(services, request.headers['host'])),
-      headers: [['Cache-Control', 'no-store']],
-    })),
-    pageRoute('/demo/take-over.json', ({ request }) => ({
-      status: 200,
-      body: takeOverConfig(services, findDemo(services, request.headers['host'], 'take-over')),
-      headers: [['Cache-Control', 'no-store']],
-    })),
+    pageRoute('/demo/config.json', ({ request: { headers } }) =>
+      uncached(demoConfig(services, findDemo(services, headers['host']))),
+    ),
+    pageRoute('/demo/take-over.json', ({ request: { headers } }) =>
+      uncached(takeOverConfig(services, findDemo(services, headers['host'], 'take-over'))),
+    ),
     pageRoute(
       '/demo/machines.json',
       sendDocument(() => demoMachines(services)),
     ),
   ];
+}
+
+function uncached(body: object): Answer {
+  return { status: 200, body, headers: [['Cache-Control', 'no-store']] };
 }
 
 /** What the page shows: an agent of a key's tenant. */

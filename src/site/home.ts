@@ -114,27 +114,18 @@ function homePage(state: Readiness, demo: DemoTarget | undefined, call: Call, { 
 }
 
 function standing({ ready, dependencies }: Readiness, provider: Services['core']['provider']): Html {
+  const row = (name: string, value: string, isAway = false): Html =>
+    html`<div>
+      <dt>${name}</dt>
+      <dd${isAway && html` class="away"`}>${value}</dd>
+    </div>`;
   const rows = Object.entries(dependencies).map(([name, { ok, ms }]) =>
-    ok
-      ? html`<div>
-          <dt>${name}</dt>
-          <dd>${ms} ms</dd>
-        </div>`
-      : html`<div>
-          <dt>${name}</dt>
-          <dd class="away">does not answer</dd>
-        </div>`,
+    ok ? row(name, `${ms} ms`) : row(name, 'does not answer', true),
   );
   const words = provider.simulated ? `${provider.name}: set OPENAI_API_KEY for a model` : provider.name;
   return html`<section class="standing" data-up="${ready ? 'yes' : 'no'}" aria-label="Status">
     <p>${ready ? 'Up, and ready for conversations' : 'Degraded'}</p>
-    <dl>
-      ${rows}
-      <div>
-        <dt>provider</dt>
-        <dd>${words}</dd>
-      </div>
-    </dl>
+    <dl>${rows}${row('provider', words)}</dl>
   </section>`;
 }
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { idOfBudget, LIMITS_NOTHING, MAX_BUDGETS, type BudgetTerms } from '../protocol/budget.ts';
 import { Refusal, wrongField } from '../protocol/refusal.ts';
@@ -7,7 +6,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Tenant, Tenants } from '../stores/tenants/contract.ts';
-import type { FileProblem } from './conflicts.ts';
+import type { FileProblem, Outline } from './outline.ts';
 
 export interface BudgetDeps {
   readonly budgets: Pick<Budgets, 'all' | 'insert' | 'save' | 'delete'>;
@@ -147,7 +146,8 @@ export async function deleteBudget(
 ): Promise<true | Refusal> {
   const found = await findOwn(tenantId, id, by, deps);
   if (found instanceof Refusal) return found;
-  if (found.isInFile) return isInFile();
+  if (found.isInFile)
+    return new Refusal('CONFLICT', 'TENANTS_FILE names this budget: take it out there first, or raise it.');
   const isDeleted = await audited(
     deps.acts,
     entryOf('budget.delete', found, by, deps.clock.now()),
@@ -196,10 +196,6 @@ function changedMeanwhile(version: number | undefined): Refusal {
   );
 }
 
-function isInFile(): Refusal {
-  return new Refusal('CONFLICT', 'TENANTS_FILE names this budget: take it out there first, or raise it.');
-}
-
 function noBudget(id: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no budget "${id}"; GET /api/operator/budgets names those that there are.`);
 }
@@ -233,30 +229,8 @@ function faultOf(of: string, names: Names | undefined): string | undefined {
   return agent === null || names.agents.includes(agent) ? undefined : `"${agent}" is not an agent of this tenant`;
 }
 
-const word = z.string().optional().catch(undefined);
-const budgetsOutline = z.array(z.object({ id: word, of: word }).catch({})).catch([]);
-
-/** The names in a file, read leniently, so that clashes are reported together with all other problems. */
-const outline = z
-  .object({
-    budgets: budgetsOutline,
-    tenants: z
-      .array(
-        z
-          .object({
-            budgets: budgetsOutline,
-            agents: z.array(z.object({ id: word }).catch({})).catch([]),
-            widgetKeys: z.array(z.object({ id: word, key: word }).catch({})).catch([]),
-          })
-          .catch({ budgets: [], agents: [], widgetKeys: [] }),
-      )
-      .catch([]),
-  })
-  .catch({ budgets: [], tenants: [] });
-
 /** What only shows when entries of a tenants file are compared: budget ids that are used twice, and keys and agents that do not exist. */
-export function findBudgetFaults(content: unknown): FileProblem[] {
-  const { budgets, tenants } = outline.parse(content);
+export function findBudgetFaults({ budgets, tenants }: Outline): FileProblem[] {
   return [
     ...faultsAt('budgets', budgets, undefined),
     ...tenants.flatMap(({ budgets: own, agents, widgetKeys }, t) => {
@@ -266,7 +240,7 @@ export function findBudgetFaults(content: unknown): FileProblem[] {
   ];
 }
 
-function faultsAt(place: string, budgets: z.output<typeof budgetsOutline>, names: Names | undefined): FileProblem[] {
+function faultsAt(place: string, budgets: Outline['budgets'], names: Names | undefined): FileProblem[] {
   return budgets.flatMap(({ id, of = '' }, at) => {
     const first = budgets.findIndex((one) => one.id === id);
     const fault = of === '' ? undefined : faultOf(of, names);

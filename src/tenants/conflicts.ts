@@ -1,33 +1,7 @@
-import { z } from 'zod';
-
-/** One problem, with its path in the file, for example `tenants[0].widgetKeys[1].origin`. */
-export interface FileProblem {
-  readonly path: string;
-  readonly message: string;
-}
-
-const word = z.string().optional().catch(undefined);
-const listOf = <T extends z.ZodType>(item: T) => z.array(item).catch([]);
-
-/** The names in a file, read leniently, so that clashes are reported together with all other problems. */
-const outline = z
-  .object({
-    tenants: listOf(
-      z
-        .object({
-          id: word,
-          agents: listOf(z.object({ id: word }).catch({})),
-          webhooks: listOf(z.object({ id: word }).catch({})),
-          widgetKeys: listOf(z.object({ id: word, key: word, agents: listOf(word) }).catch({ agents: [] })),
-        })
-        .catch({ agents: [], webhooks: [], widgetKeys: [] }),
-    ),
-  })
-  .catch({ tenants: [] });
+import type { FileProblem, Outline } from './outline.ts';
 
 /** Finds what only shows when entries are compared: names used twice, and keys restricted to agents that their tenant does not have. */
-export function findConflicts(content: unknown): FileProblem[] {
-  const { tenants } = outline.parse(content);
+export function findConflicts({ tenants }: Outline): FileProblem[] {
   const problems: FileProblem[] = [];
   const once = (what: string) => {
     const seen = new Map<string, string>();

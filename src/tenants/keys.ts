@@ -15,7 +15,7 @@ import {
   type Tenants,
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
-import type { FileProblem } from './conflicts.ts';
+import type { FileProblem } from './outline.ts';
 import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
 import { warningsOf } from './open-keys.ts';
@@ -148,41 +148,32 @@ export type ChangeKey = (key: WidgetKey, by: ChangedBy, deps: KeyDeps) => Promis
  * @throws Unavailable when the database is away
  */
 export const revokeKey: ChangeKey = (key, by, deps) =>
-  change('key.revoke', key, by, deps, {
-    apply: ({ tenantId, id }) => deps.tenants.revoke(tenantId, id, changeOf(by, deps)),
-    isNews: ({ revokedAtMs }) => revokedAtMs === null,
-  });
+  change('key.revoke', key, by, deps, key.revokedAtMs === null, ({ tenantId, id }) =>
+    deps.tenants.revoke(tenantId, id, changeOf(by, deps)),
+  );
 
 /** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. Otherwise as `revokeKey`. */
 export const pauseKey: ChangeKey = (key, by, deps) =>
-  change('key.pause', key, by, deps, {
-    apply: ({ tenantId, id }) => deps.tenants.pause(tenantId, id, changeOf(by, deps)),
-    isNews: ({ pausedAtMs, revokedAtMs }) => pausedAtMs === null && revokedAtMs === null,
-  });
+  change('key.pause', key, by, deps, key.pausedAtMs === null && key.revokedAtMs === null, ({ tenantId, id }) =>
+    deps.tenants.pause(tenantId, id, changeOf(by, deps)),
+  );
 
 /** Undoes a pause. Otherwise as `revokeKey`. */
 export const resumeKey: ChangeKey = (key, by, deps) =>
-  change('key.resume', key, by, deps, {
-    apply: ({ tenantId, id }) => deps.tenants.resume(tenantId, id),
-    isNews: ({ pausedAtMs }) => pausedAtMs !== null,
-  });
+  change('key.resume', key, by, deps, key.pausedAtMs !== null, ({ tenantId, id }) => deps.tenants.resume(tenantId, id));
 
 function changeOf({ role, reason = null }: ChangedBy, { clock }: Pick<KeyDeps, 'clock'>): KeyChange {
   return { atMs: clock.now(), by: role, reason };
 }
 
+/** @param isNews whether it changes the key */
 async function change(
   action: ActAction,
   key: WidgetKey,
   by: ChangedBy,
   deps: KeyDeps,
-  {
-    apply,
-    isNews,
-  }: {
-    readonly apply: (key: WidgetKey) => Promise<WidgetKey | undefined>;
-    readonly isNews: (before: WidgetKey) => boolean;
-  },
+  isNews: boolean,
+  apply: (key: WidgetKey) => Promise<WidgetKey | undefined>,
 ): Promise<WidgetKey> {
   const changed = await audited(
     deps.acts,
@@ -193,7 +184,7 @@ async function change(
       if (after === undefined) throw new Error(`the key ${key.tenantId}/${key.id} vanished while it was changed`);
       return after;
     },
-    () => (isNews(key) ? 'done' : 'unchanged'),
+    () => (isNews ? 'done' : 'unchanged'),
   );
   deps.bus.publish({ type: 'tenants.changed' });
   return changed;

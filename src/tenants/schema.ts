@@ -8,15 +8,7 @@ import { modelPrice } from '../protocol/price.ts';
 import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 import { findContradicting } from './key-rules.ts';
-
-interface IssueInput {
-  readonly input?: unknown;
-}
-
-/** The message for a field of the wrong type; a missing field gets a message of its own. */
-function wanted(what: string): { error: (issue: IssueInput) => string } {
-  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
-}
+import { wanted } from '../protocol/values.ts';
 
 function text(min: number, max: number): z.ZodString {
   const what = `a text of ${min} to ${max} characters`;

@@ -2,7 +2,8 @@ import type { NewBudget } from '../stores/budgets/contract.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './budgets.ts';
-import { findConflicts, type FileProblem } from './conflicts.ts';
+import { findConflicts } from './conflicts.ts';
+import { outline, type FileProblem } from './outline.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
@@ -69,11 +70,12 @@ function parseTenantsDocument(text: string, file: string, atMs: number): Tenants
     throw new TenantsFileError(file, [{ path: '', message }], error);
   }
   const result = tenantsFileSchema.safeParse(content);
+  const parts = outline.parse(content);
   const problems = [
     ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).map(toProblem)),
-    ...findConflicts(content),
-    ...findBudgetFaults(content),
-    ...findServerToolFaults(content),
+    ...findConflicts(parts),
+    ...findBudgetFaults(parts),
+    ...findServerToolFaults(parts),
     ...findUnstorable(content),
   ];
   if (!result.success || problems.length > 0) throw new TenantsFileError(file, problems);

@@ -1,31 +1,18 @@
-import { z } from 'zod';
 import { findUrlFault } from '../kernel/server-url.ts';
 import type { Tool } from '../protocol/agent.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { SERVER_TOOL, secretsIn, serverTool } from '../protocol/server-tool.ts';
-import type { FileProblem } from './conflicts.ts';
-
-const listOf = <T extends z.ZodType>(item: T) => z.array(item).catch([]);
-const anyTool = z.looseObject({ kind: z.string().optional().catch(undefined) }).catch({ kind: undefined });
-const outline = z
-  .object({
-    tenants: listOf(
-      z.object({ agents: listOf(z.object({ tools: listOf(anyTool) }).catch({ tools: [] })) }).catch({ agents: [] }),
-    ),
-  })
-  .catch({ tenants: [] });
+import type { FileProblem, Outline } from './outline.ts';
 
 /** What is wrong with the tools in a file that Switchboard is to call. */
-export function findServerToolFaults(content: unknown): FileProblem[] {
-  return outline
-    .parse(content)
-    .tenants.flatMap(({ agents }, t) =>
-      agents.flatMap(({ tools }, a) =>
-        tools.flatMap((found, index) =>
-          found.kind === SERVER_TOOL ? faultsOf(found, `tenants[${t}].agents[${a}].tools[${index}]`) : [],
-        ),
+export function findServerToolFaults({ tenants }: Outline): FileProblem[] {
+  return tenants.flatMap(({ agents }, t) =>
+    agents.flatMap(({ tools }, a) =>
+      tools.flatMap((found, index) =>
+        found.kind === SERVER_TOOL ? faultsOf(found, `tenants[${t}].agents[${a}].tools[${index}]`) : [],
       ),
-    );
+    ),
+  );
 }
 
 function faultsOf(found: object, path: string): FileProblem[] {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import { openKeyStores } from '../../src/cli/open-key-stores.ts';
+import { openKeyStores } from '../../src/cli/open-stores.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { makeDirectory } from '../database/support/places.ts';

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import { iso } from '../../kernel/time.ts';
-import { loginName, ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
+import { loginName, ownLogins, revokeLoginReply, type OwnLogin } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { string } from '../../protocol/values.ts';
 
 type OwnServices = Pick<Services, 'core' | 'identity'>;
 
@@ -21,7 +22,7 @@ const example: OwnLogin = {
   isCurrent: true,
 };
 
-const params = z.object({ id: z.string().meta({ description: 'The id of the login', examples: [example.id] }) });
+const params = z.object({ id: string('The id of the login', example.id) });
 
 /** Routes by which console users list and end their own logins (docs/contract.md, section 6.8). */
 export function ownLoginRoutes(services: OwnServices): Route[] {
@@ -64,7 +65,7 @@ function revokeRoute({ core, identity }: OwnServices): Route {
     replies: {
       200: {
         description: 'The login has ended',
-        schema: revokeOwnLoginReply,
+        schema: revokeLoginReply,
         example: { ok: true, alreadyEnded: false },
       },
     },

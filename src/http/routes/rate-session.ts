@@ -1,9 +1,8 @@
 import { ratedSession } from '../../protocol/rating.ts';
 import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
-import { ok } from '../../protocol/values.ts';
+import { done } from '../../protocol/values.ts';
 import { rateSession } from '../../voice/rate-session.ts';
 import { speaksFor } from '../../voice/sessions.ts';
-import { z } from 'zod';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
@@ -28,7 +27,7 @@ export function rateSessionRoute({
     body: ratedSession,
     bodyExample: { sm_session_id: sample.sm_session_id, value: 5 },
     replies: {
-      200: { description: 'The rating is saved', schema: z.object({ ok }), example: { ok: true } },
+      200: { description: 'The rating is saved', schema: done, example: { ok: true } },
     },
     refusals: ['SESSION_NOT_FOUND', 'SESSION_DURATION_EXCEEDED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     async handle({ body, request, isService }) {

@@ -1,10 +1,9 @@
 import { idempotencyHeader, refuseKey } from '../../protocol/idempotency.ts';
-import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
+import { Refusal, sessionNotFound, wrongField } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { UsageSubject } from '../../quota/session-proof.ts';
-import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { speaksFor } from '../../voice/sessions.ts';
@@ -116,7 +115,8 @@ async function count(
 function subjectOf(call: Call<UsageRequest>, subjects: Services['identity']['subjects']): UsageSubject | Refusal {
   const { isService, login } = call;
   const { email, tenantId } = call.body;
-  if (email === undefined && (isService || login !== undefined)) return emailNeeded();
+  if (email === undefined && (isService || login !== undefined))
+    return wrongField('email', 'is needed without sm_session_id');
   if (email === undefined || (!isService && login?.email !== email))
     return new Refusal(
       'AUTH_REQUIRED',
@@ -126,8 +126,4 @@ function subjectOf(call: Call<UsageRequest>, subjects: Services['identity']['sub
   return isService && tenantId !== undefined
     ? { subject: subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
     : { subject: subjects.console(email), caller: 'console', tenantId: null, ...nobodys };
-}
-
-function emailNeeded(): Refusal {
-  return invalidFields([{ path: 'email', message: 'is needed without sm_session_id' }]);
 }

@@ -15,13 +15,9 @@ import { usualBody } from './body.ts';
  * The steps that count a request: in the window of its address before anything else, unless an operator may be asking, and in the window
  * of its user or operator once that is known.
  */
-export function createLimits({
-  core: {
-    edge,
-    live: { windows },
-  },
-  identity: { serviceOf },
-}: Pick<Services, 'core' | 'identity'>) {
+export function createLimits({ core: { edge, live }, identity: { serviceOf } }: Pick<Services, 'core' | 'identity'>) {
+  const { windows } = live;
+
   /** Written out, so that counting without waiting creates no closure: nearly all requests come here. */
   function count(x: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
     const counting = windows.take(window.prefix + name, window.perMinute, x.request.atMs);
@@ -130,15 +126,11 @@ export function createLimits({
  * Counts a request that reaches no handler, because its body never came or its end is ambiguous, in the window of its address: it
  * has used a connection all the same.
  */
-export function createUnreadCount({
-  config: { trustedProxies },
-  edge,
-  live: { windows },
-}: Services['core']): (request: HttpRequest) => void {
+export function createUnreadCount({ config, edge, live }: Services['core']): (request: HttpRequest) => void {
   return ({ peer, path, headers, atMs }) => {
     const { prefix, perMinute } = windowOfPath(path) === 'page' ? edge.page : edge.address;
-    const address = clientAddress(peer, headers['x-forwarded-for'] ?? '', trustedProxies);
-    windows.takeAtOnce(prefix + addressScope(address), perMinute, atMs);
+    const address = clientAddress(peer, headers['x-forwarded-for'] ?? '', config.trustedProxies);
+    live.windows.takeAtOnce(prefix + addressScope(address), perMinute, atMs);
   };
 }
 

@@ -7,9 +7,7 @@ export interface LoginCode {
   /** The address at which the login was requested; only its host is shown. */
   readonly publicUrl: string;
   /** Milliseconds since the Unix epoch. It also keeps mail programs from merging several codes into one conversation. */
-  readonly requestedAtMs?: number;
-  /** The asker as a person may recognize it: an address, a browser, a place. It comes from the request, so it is not trusted. */
-  readonly requestedFrom?: string;
+  readonly requestedAtMs: number;
 }
 
 export interface RenderedMail {
@@ -25,38 +23,21 @@ export interface RenderedMail {
  */
 export function loginCodeMail(input: LoginCode): RenderedMail {
   const site = new URL(input.publicUrl).host;
+  const time = `${new Date(input.requestedAtMs).toISOString().slice(11, 16)} UTC`;
   const facts = {
     site,
     code: input.code,
     lifetime: input.expiresInMinutes === 1 ? '1 minute' : `${input.expiresInMinutes} minutes`,
-    request: describeRequest(input),
+    request: `It was requested at ${time} on ${new Date(input.requestedAtMs).toISOString().slice(0, 10)}.`,
   };
-  const time = input.requestedAtMs === undefined ? '' : ` (${utcTime(input.requestedAtMs)})`;
-  return { subject: `Your login code for ${site}${time}`, text: renderText(facts), html: renderHtml(facts) };
+  return { subject: `Your login code for ${site} (${time})`, text: renderText(facts), html: renderHtml(facts) };
 }
 
 interface Facts {
   readonly site: string;
   readonly code: string;
   readonly lifetime: string;
-  /** Empty if nothing is known about the request. */
   readonly request: string;
-}
-
-function describeRequest({ requestedAtMs, requestedFrom }: LoginCode): string {
-  const at = requestedAtMs === undefined ? '' : ` at ${utcTime(requestedAtMs)} on ${utcDate(requestedAtMs)}`;
-  // One short line, whatever the request contained.
-  const from =
-    requestedFrom === undefined ? '' : ` from ${requestedFrom.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').slice(0, 120)}`;
-  return at || from ? `It was requested${at}${from}.` : '';
-}
-
-function utcTime(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(11, 16)} UTC`;
-}
-
-function utcDate(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
 }
 
 const ifNotYou =
@@ -68,7 +49,7 @@ function renderText({ site, code, lifetime, request }: Facts): string {
     `Somebody, hopefully you, wants to log in to ${site} with this e-mail address.`,
     `Enter this code on the login page. It works once and expires in ${lifetime}:`,
     `    ${code}`,
-    ...(request ? [request] : []),
+    request,
     ifNotYou,
     `Sent automatically by ${site}. Please do not reply.`,
     '',
@@ -80,7 +61,6 @@ function renderHtml(facts: Facts): string {
   const site = escapeHtml(facts.site);
   const code = escapeHtml(facts.code);
   const lifetime = escapeHtml(facts.lifetime);
-  const request = facts.request ? `<p class="muted" style="${MUTED}">${escapeHtml(facts.request)}</p>` : '';
   return `<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -102,7 +82,7 @@ ${MARK}
 <h1 class="strong" style="margin:0 0 12px;font-family:${SANS};font-size:20px;line-height:28px;font-weight:600;color:#1c211e;">Log in to ${site}</h1>
 <p class="strong" style="margin:0 0 20px;font-family:${SANS};font-size:16px;line-height:24px;color:#1c211e;">Enter this code on the login page. It works once and expires in <strong>${lifetime}</strong>.</p>
 <p class="code" style="margin:0 0 20px;padding:16px 8px;border-radius:8px;background-color:#d9ece4;font-family:${MONO};font-size:32px;line-height:40px;font-weight:700;letter-spacing:6px;text-align:center;color:#1c211e;-webkit-user-select:all;user-select:all;">${code}</p>
-${request}<p class="muted" style="${MUTED}">${escapeHtml(ifNotYou)}</p>
+<p class="muted" style="${MUTED}">${escapeHtml(facts.request)}</p><p class="muted" style="${MUTED}">${escapeHtml(ifNotYou)}</p>
 <p class="muted" style="${MUTED}margin-bottom:0;">Sent automatically by ${site}. Please do not reply.</p>
 </td></tr>
 </table>

@@ -25,12 +25,9 @@ const exampleRow: ListedAuditRow = {
 };
 
 /** Who changed what. */
-export function auditRoute({
-  identity: { subjects },
-  core: {
-    stores: { journal },
-  },
-}: Services): Route {
+export function auditRoute({ identity: { subjects }, core }: Services): Route {
+  const { journal } = core.stores;
+
   /** Null for operators who see the address masked, so that a ref does not let them tell people apart. */
   const refSeenBy = (operator: Operator, actor = ''): string | null =>
     actorSeenBy(operator, actor) === actor ? subjects.actor(actor) : null;
@@ -49,12 +46,10 @@ export function auditRoute({
     summary: 'List what operators did, newest first',
     description: 'Each row is written before the action, and its result is added afterwards.',
     query: auditFilters,
-    replies: {
-      200: {
-        description: 'A page of the audit',
-        schema: auditPage,
-        example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
-      },
+    reply: {
+      description: 'A page of the audit',
+      schema: auditPage,
+      example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
     },
     handle: async (
       call,
@@ -87,7 +82,7 @@ export function auditRoute({
         ...toAuditRow(entry, call.operator),
         actorRef: refSeenBy(call.operator, entry.of.actor),
       }));
-      return { status: 200, body: { rows, ...pageEnd(page, call.request.atMs, journalCursor) } };
+      return { rows, ...pageEnd(page, call.request.atMs, journalCursor) };
     },
   });
 }

@@ -5,7 +5,6 @@ import {
   budgetOf,
   budgetReply,
   changeBudgetRequest,
-  deleteBudgetReply,
   deleteBudgetFilters,
   makeBudgetRequest,
   operatorBudgets,
@@ -23,6 +22,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
+import { done, string } from '../../protocol/values.ts';
 
 const MAX_TOLD = 20;
 const MAX_FACTS = 50;
@@ -63,27 +63,25 @@ export function budgetsRoute(services: Services): Route {
     summary: 'List budgets, what was used of them, and what operators were told about them',
     description: 'Daily ceilings are not included: those of keys and tenants are at GET /api/operator/keys.',
     query: budgetFilters,
-    replies: {
-      200: {
-        description: 'The budgets, those of the installation first',
-        schema: operatorBudgets,
-        example: {
-          budgets: [exampleBudget],
-          facts: [
-            {
-              at: '2030-03-14T09:12:00.000Z',
-              code: 'budget.warned',
-              tenantId: 'acme',
-              id: 'march',
-              periodName: '2030-03',
-              account: 'tenant:acme',
-              percent: 50,
-              used: { tokens: 32_000_000, dollars: 1000.02 },
-            },
-          ],
-          tenants: [{ id: 'acme', name: 'Acme', keys: ['site'], agents: ['support'] }],
-          asOf: '2030-03-18T12:00:00.000Z',
-        },
+    reply: {
+      description: 'The budgets, those of the installation first',
+      schema: operatorBudgets,
+      example: {
+        budgets: [exampleBudget],
+        facts: [
+          {
+            at: '2030-03-14T09:12:00.000Z',
+            code: 'budget.warned',
+            tenantId: 'acme',
+            id: 'march',
+            periodName: '2030-03',
+            account: 'tenant:acme',
+            percent: 50,
+            used: { tokens: 32_000_000, dollars: 1000.02 },
+          },
+        ],
+        tenants: [{ id: 'acme', name: 'Acme', keys: ['site'], agents: ['support'] }],
+        asOf: '2030-03-18T12:00:00.000Z',
       },
     },
     async handle(call, { tenantId }) {
@@ -101,7 +99,7 @@ export function budgetsRoute(services: Services): Route {
             ? [{ id, name, keys: keys.filter(isInUse).map((key) => key.id), agents: agents.map((agent) => agent.id) }]
             : [],
         );
-      return { status: 200, body: { budgets, facts, tenants, asOf: iso(atMs) } };
+      return { budgets, facts, tenants, asOf: iso(atMs) };
     },
   });
 }
@@ -117,21 +115,18 @@ export function makeBudgetRoute(services: Services): Route {
     right: 'change',
     body: makeBudgetRequest,
     bodyExample: { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] },
-    replies: { 201: { description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } } },
+    reply: { status: 201, description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    async handle(call) {
-      const { tenantId, reason: _, ...terms } = call.body;
-      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
+    find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
+    async handle(call, _query, scope) {
+      const { tenantId: _, reason: _reason, ...terms } = call.body;
       const made = await makeBudget(scope, terms, actBy(call), services.operators.budgetDeps);
-      return made instanceof Refusal ? made : { status: 201, body: await replyOf(made, call, services) };
+      return made instanceof Refusal ? made : await replyOf(made, call, services);
     },
   });
 }
 
-const budgetParams = z.object({
-  id: z.string().meta({ description: 'The id of the budget in its tenant', examples: ['march'] }),
-});
+const budgetParams = z.object({ id: string('The id of the budget in its tenant', 'march') });
 
 /** Raises, lowers or changes a budget. */
 export function changeBudgetRoute(services: Services): Route {
@@ -147,15 +142,12 @@ export function changeBudgetRoute(services: Services): Route {
     query: budgetOf,
     body: changeBudgetRequest,
     bodyExample: { version: 3, dollars: 2500 },
-    replies: {
-      200: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
-    },
+    reply: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    async handle(call, { tenantId }) {
+    find: (call, { tenantId }) => scopeOf(call.operator, tenantId, NAME_A_TENANT),
+    async handle(call, _query, scope) {
       const { version, reason: _, then: atLimit, ...changes } = call.body;
       const [id = ''] = call.params;
-      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
       const changed = await changeBudget(
         scope,
         id,
@@ -164,7 +156,7 @@ export function changeBudgetRoute(services: Services): Route {
         actBy(call),
         services.operators.budgetDeps,
       );
-      return changed instanceof Refusal ? changed : { status: 200, body: await replyOf(changed, call, services) };
+      return changed instanceof Refusal ? changed : await replyOf(changed, call, services);
     },
   });
 }
@@ -180,16 +172,15 @@ export function deleteBudgetRoute(services: Services): Route {
     params: budgetParams,
     right: 'change',
     query: deleteBudgetFilters,
-    replies: { 200: { description: 'The budget was deleted', schema: deleteBudgetReply, example: { ok: true } } },
+    reply: { description: 'The budget was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    async handle(call, { tenantId, reason = null }) {
+    find: (call, { tenantId }) => scopeOf(call.operator, tenantId, NAME_A_TENANT),
+    async handle(call, { reason = null }, scope) {
       const [id = ''] = call.params;
-      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
       const deleted = await deleteBudget(scope, id, { ...actBy(call), reason }, services.operators.budgetDeps);
       if (deleted instanceof Refusal) return deleted;
       await services.tenants.catchUp();
-      return { status: 200, body: { ok: true } };
+      return { ok: true };
     },
   });
 }

@@ -20,46 +20,33 @@ export interface SessionCalls {
 }
 
 /** @throws Unavailable when the database is away */
-export async function callsOf(
-  sessionId: string,
-  {
-    calls,
-    core: {
-      stores: { ledger },
-    },
-  }: OperatorServices,
-): Promise<SessionCalls> {
-  const records = await calls.ofSession(sessionId);
-  return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
+export async function callsOf(sessionId: string, { calls, core }: OperatorServices): Promise<SessionCalls> {
+  return withMeters(await calls.ofSession(sessionId), core);
+}
+
+async function withMeters(records: readonly CallRecord[], { stores }: OperatorServices['core']): Promise<SessionCalls> {
+  return { records, meters: records.length === 0 ? [] : await stores.ledger.metersOf(records.map(({ id }) => id)) };
 }
 
 /** Calls as an operator sees them: the provider's id, which can end a call there, and the node are shown only to operators who may see them. */
 export function toOperatorCalls({ records, meters }: SessionCalls, operator: Operator): OperatorCall[] {
-  const namesAll = seesWholeIds(operator);
-  return records.map((record) => {
-    const call = toOperatorCall(
-      record,
-      meters.find(({ callId }) => callId === record.id),
-    );
-    const ownerNode = nodeSeenBy(operator, record.ownerNode);
-    return { ...call, ownerNode, providerCallId: namesAll ? call.providerCallId : null };
-  });
+  return records.map((record) => toOperatorCall(record, meters, operator));
 }
 
 /** Calls of any sessions, each with its owner and its cost so far. @throws Unavailable when the database is away */
 export async function toListedCalls(
   rows: readonly ListedCall[],
   operator: Operator,
-  { core: { stores } }: OperatorServices,
+  { core }: OperatorServices,
 ): Promise<ListedOperatorCall[]> {
-  const records = rows.map(({ record }) => record);
-  const meters = records.length === 0 ? [] : await stores.ledger.metersOf(records.map(({ id }) => id));
-  const calls = toOperatorCalls({ records, meters }, operator);
-  return calls.flatMap((call, at) => {
-    const row = rows[at];
-    if (row === undefined) return [];
-    const { sessionId, tenantId, keyId, createdAtMs } = row.record;
-    return [{ ...call, session: refOf(sessionId), tenantId, keyId, agentId: row.agentId, createdAt: iso(createdAtMs) }];
+  const { meters } = await withMeters(
+    rows.map(({ record }) => record),
+    core,
+  );
+  return rows.map(({ record, agentId }) => {
+    const { sessionId, tenantId, keyId, createdAtMs } = record;
+    const call = toOperatorCall(record, meters, operator);
+    return { ...call, session: refOf(sessionId), tenantId, keyId, agentId, createdAt: iso(createdAtMs) };
   });
 }
 
@@ -87,7 +74,8 @@ export function captionsOf(
   return provider.capabilities.converses && transcriptionOf(setup.behaviour ?? {}) !== undefined;
 }
 
-function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): OperatorCall {
+function toOperatorCall(record: CallRecord, meters: readonly CallMeter[], operator: Operator): OperatorCall {
+  const meter = meters.find(({ callId }) => callId === record.id);
   const { id, provider, model, state, providerCallId, openedAtMs, closingAtMs, overAtMs, closedAtMs } = record;
   const { closeReason, hangup, hangupTries } = record;
   return {
@@ -95,7 +83,7 @@ function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): Opera
     provider,
     model,
     state,
-    providerCallId,
+    providerCallId: seesWholeIds(operator) ? providerCallId : null,
     openedAt: isoOrNull(openedAtMs),
     closingAt: isoOrNull(closingAtMs),
     overAt: isoOrNull(overAtMs),
@@ -108,6 +96,6 @@ function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): Opera
     microDollars: meter?.microDollars ?? 0,
     estimatedMicroDollars: meter?.estimatedMicroDollars ?? 0,
     gapSec: Math.round((meter?.gapMs ?? 0) / 1000),
-    ownerNode: record.ownerNode,
+    ownerNode: nodeSeenBy(operator, record.ownerNode),
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '../../protocol/operator/export.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { tenantsOf, within } from '../roles.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorAnswerRoute } from '../route.ts';
 import { toHistoryFilter } from '../sessions/filter.ts';
 
 const PER_MINUTE = 60;
@@ -54,7 +54,7 @@ const exampleUsage: z.infer<typeof exportedUsage> = {
 
 /** Exports sessions as a file. */
 export function exportSessionsRoute({ core: { stores }, sessions }: Services): Route {
-  return operatorRoute({
+  return operatorAnswerRoute({
     method: 'GET',
     path: '/api/operator/export/sessions',
     operationId: 'exportSessions',
@@ -74,7 +74,7 @@ export function exportSessionsRoute({ core: { stores }, sessions }: Services): R
 
 /** Exports usage by day and subject as a file. */
 export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Services): Route {
-  return operatorRoute({
+  return operatorAnswerRoute({
     method: 'GET',
     path: '/api/operator/export/usage',
     operationId: 'exportUsage',

@@ -21,26 +21,24 @@ export function meRoute(services: Services): Route {
     path: '/api/operator/me',
     operationId: 'getOperator',
     summary: 'Get who you are, your role, and what you may do',
-    replies: {
-      200: {
-        description: 'Who you are and what you may do',
-        schema: operatorMe,
-        example: {
-          email: 'ops@example.com',
-          role: 'operator',
-          tenants: '*',
-          tenantNames: [{ id: 'acme', name: 'Acme' }],
-          can: [...RIGHTS],
-          now: '2030-01-01T12:00:00.000Z',
-          timeZone: 'UTC',
-          version,
-          retention: { sessions: 0, usage: 400, events: 30, audit: 0 },
-        },
+    reply: {
+      description: 'Who you are and what you may do',
+      schema: operatorMe,
+      example: {
+        email: 'ops@example.com',
+        role: 'operator',
+        tenants: '*',
+        tenantNames: [{ id: 'acme', name: 'Acme' }],
+        can: [...RIGHTS],
+        now: '2030-01-01T12:00:00.000Z',
+        timeZone: 'UTC',
+        version,
+        retention: { sessions: 0, usage: 400, events: 30, audit: 0 },
       },
     },
-    handle: async (call) => {
+    handle: (call): OperatorMe => {
       const { actor, role, tenants } = call.operator;
-      const body: OperatorMe = {
+      return {
         email: actor,
         // The pipeline admits no other role.
         role: role as OperatorMe['role'],
@@ -52,7 +50,6 @@ export function meRoute(services: Services): Route {
         version,
         retention: { ...services.core.config.retentionDays },
       };
-      return { status: 200, body };
     },
   });
 }
@@ -74,18 +71,16 @@ export function settingsRoute(services: Services): Route {
     operationId: 'getSettings',
     summary: 'List the variables of the node that answers, without secrets',
     right: 'see-installation',
-    replies: {
-      200: {
-        description: 'The variables',
-        schema: operatorSettings,
-        example: {
-          settings: [
-            { name: 'MAX_SESSION_MINUTES', value: '15', isSecret: false, isSet: false, default: '15' },
-            { name: 'JWT_SECRET', value: null, isSecret: true, isSet: true, default: 'development: a random one' },
-          ],
-          differs: [],
-          nodes: [{ id: 'Jm4c0Vb1T2yq8s5nXk9ZwA', host: 'voice-2', isSame: true }],
-        },
+    reply: {
+      description: 'The variables',
+      schema: operatorSettings,
+      example: {
+        settings: [
+          { name: 'MAX_SESSION_MINUTES', value: '15', isSecret: false, isSet: false, default: '15' },
+          { name: 'JWT_SECRET', value: null, isSecret: true, isSet: true, default: 'development: a random one' },
+        ],
+        differs: [],
+        nodes: [{ id: 'Jm4c0Vb1T2yq8s5nXk9ZwA', host: 'voice-2', isSame: true }],
       },
     },
     handle: async (call) => {
@@ -93,7 +88,7 @@ export function settingsRoute(services: Services): Route {
         .list()
         .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === services.operators.configHash }));
       const settings = services.core.config.shown.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
-      return { status: 200, body: { settings, differs: services.core.nodes.differing(), nodes } };
+      return { settings, differs: services.core.nodes.differing(), nodes };
     },
   });
 }
@@ -134,17 +129,12 @@ export function nodesRoute({ core }: Services): Route {
     operationId: 'listNodes',
     summary: 'List the running processes, as each reported itself in the last 15 seconds',
     right: 'see-installation',
-    replies: {
-      200: {
-        description: 'The processes, in the order in which they started',
-        schema: operatorNodes,
-        example: { nodes: [exampleNode], differs: [], asOf: '2030-01-01T12:00:01.000Z' },
-      },
+    reply: {
+      description: 'The processes, in the order in which they started',
+      schema: operatorNodes,
+      example: { nodes: [exampleNode], differs: [], asOf: '2030-01-01T12:00:01.000Z' },
     },
-    handle: (call) => ({
-      status: 200,
-      body: { nodes: core.nodes.list(), differs: core.nodes.differing(), asOf: iso(call.request.atMs) },
-    }),
+    handle: (call) => ({ nodes: core.nodes.list(), differs: core.nodes.differing(), asOf: iso(call.request.atMs) }),
   });
 }
 

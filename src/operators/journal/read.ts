@@ -21,14 +21,10 @@ type RefusalReply = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>
 export async function findRefusal(
   requestId: string,
   tenants: TenantScope,
-  {
-    core: {
-      stores: { journal, requestTimes, activity },
-      journal: { refusals },
-    },
-  }: OperatorServices,
+  { core }: OperatorServices,
 ): Promise<RefusalReply | undefined> {
-  const kept = refusals.find(requestId, tenants) ?? (await findWritten(requestId, tenants, journal));
+  const { journal, requestTimes, activity } = core.stores;
+  const kept = core.journal.refusals.find(requestId, tenants) ?? (await findWritten(requestId, tenants, journal));
   if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };
   const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];
   if (tenants !== '*' || prefix === undefined || counter === undefined) return undefined;

@@ -84,7 +84,7 @@ function toEntry(
   { node, hashOf }: Pick<RefusalsDeps, 'node' | 'hashOf'>,
 ): NewEntry<'refusal'> {
   const { code, status, why, additions } = refusal;
-  const { tenantId, keyId, subject, limit, count, unit, lever, expected, verdict, fact } = why;
+  const { tenantId = null, keyId = null, subject = null, ...facts } = why;
   const { reason, retryAfter } = additions;
   const network = networkOf(address);
   return {
@@ -93,22 +93,16 @@ function toEntry(
     atMs,
     node,
     requestId,
-    of: { tenantId: tenantId ?? null, keyId: keyId ?? null, subject: subject ?? null },
+    of: { tenantId, keyId, subject },
     code,
     detail: {
+      ...facts,
       status,
       layer: layerOf(refusal),
       route,
       origin: readOrigin(origin),
       addressHash: network === null ? null : hashOf(address),
       network,
-      limit,
-      count,
-      unit,
-      lever,
-      expected,
-      verdict,
-      fact,
       reason,
       retryAfter,
     },

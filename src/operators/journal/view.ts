@@ -44,19 +44,13 @@ function withoutUsageElsewhere(refusal: NewEntry<'refusal'>): NewEntry<'refusal'
   return { ...refusal, detail: { ...refusal.detail, count: undefined } };
 }
 
-/** A refusal in one sentence, and the setting to change. */
-export interface Explanation {
-  readonly sentence: string;
-  readonly lever: string | null;
-}
-
 /** The layer that refused. */
 export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
   return why.layer ?? ERROR_CODES[code].layer;
 }
 
 /** Why a request was refused: one sentence with the known numbers, and the variable or the key's field that sets the limit. */
-export function explainRefusal(refusal: NewEntry<'refusal'>): Explanation {
+export function explainRefusal(refusal: NewEntry<'refusal'>): Pick<OperatorRefusal, 'sentence' | 'lever'> {
   const { code, detail } = refusal;
   const row = Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as Code] : undefined;
   // No variable of ours sets the provider's own limits.

@@ -2,6 +2,7 @@ import { Unavailable } from '../../kernel/errors.ts';
 import { rowId } from '../../kernel/ids.ts';
 import type { NoteKind } from '../../protocol/operator/event.ts';
 import type { EntryKind, Journal, NewEntry } from '../../stores/journal/contract.ts';
+import { shared } from '../../kernel/shared.ts';
 
 /** Entries that one statement writes at most. */
 const BATCH = 500;
@@ -46,7 +47,6 @@ export class JournalWriter {
   #lost: Loss | undefined;
   /** An earlier loss, until the database has it. */
   #lostEntry: NewEntry<'lost'> | undefined;
-  #flushing: Promise<void> | undefined;
 
   constructor(deps: JournalWriterDeps) {
     this.#deps = deps;
@@ -74,12 +74,7 @@ export class JournalWriter {
    * Writes what is buffered now; what is added meanwhile waits for the next call. Calls during a flush share it.
    * @throws Unavailable when the database is away; everything stays buffered
    */
-  flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    return this.#flushing;
-  }
+  readonly flush = shared(() => this.#flush());
 
   /** Entries have ids, so that a batch that was written although it seemed to fail is not written twice. */
   async #flush(): Promise<void> {

@@ -77,18 +77,9 @@ function talliesOf(counted: readonly KeyCounted[] = []): NonNullable<KeyActivity
 }
 
 /** Usage by `<tenant>/<key>`; undefined where it is too much to add up. */
-async function usedToday(
-  tenants: readonly string[] | undefined,
-  atMs: number,
-  {
-    core: {
-      stores: { usageReports },
-    },
-    usage: { calendar },
-  }: OperatorServices,
-) {
-  const { day } = calendar(atMs);
-  const report = await usageReports.read({
+async function usedToday(tenants: readonly string[] | undefined, atMs: number, { core, usage }: OperatorServices) {
+  const { day } = usage.calendar(atMs);
+  const report = await core.stores.usageReports.read({
     by: 'key',
     span: 'day',
     fromDay: day,

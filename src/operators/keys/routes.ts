@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
+import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { isoOrNull } from '../../kernel/time.ts';
 import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
 import {
   issueKeyReply,
   issueKeyRequest,
-  keyFilters,
   type OperatorKey,
   operatorKeys,
   pauseKeyReply,
@@ -15,11 +14,13 @@ import {
 } from '../../protocol/operator/key.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
-import { type ChangeKey, findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
+import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
-import type { Route } from '../../http/route.ts';
+import type { Call, Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleKey: OperatorKey = {
   tenantId: 'acme',
@@ -45,41 +46,34 @@ const exampleKey: OperatorKey = {
 
 /** The widget keys of tenants, with their live sessions. */
 export function keysRoute(services: Services): Route {
-  const {
-    tenants: directory,
-    core: {
-      stores: { history },
-    },
-  } = services;
+  const { tenants: directory, core } = services;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/keys',
     operationId: 'listKeys',
     summary: 'List tenants and their widget keys, including revoked ones',
-    query: keyFilters,
-    replies: {
-      200: {
-        description: 'The keys',
-        schema: operatorKeys,
-        example: {
-          tenants: [
-            { id: 'acme', name: 'Acme', agents: ['support'], totals: { dollarsDaily: 300 }, maxKeys: 20, admins: 1 },
-          ],
-          keys: [exampleKey],
-        },
+    query: ofTenant,
+    reply: {
+      description: 'The keys',
+      schema: operatorKeys,
+      example: {
+        tenants: [
+          { id: 'acme', name: 'Acme', agents: ['support'], totals: { dollarsDaily: 300 }, maxKeys: 20, admins: 1 },
+        ],
+        keys: [exampleKey],
       },
     },
     handle: async (call, { tenantId }) => {
       const operator = within(call.operator, tenantId);
       const shown = tenantsOf(operator);
       const [counts, activityOf] = await Promise.all([
-        history.countOpenByKey(shown),
+        core.stores.history.countOpenByKey(shown),
         keyActivity(shown, call.request.atMs, services),
         directory.reload(),
       ]);
       const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
-      const body = {
+      return {
         tenants: tenants.map(({ id, name, agents, admins, totals, maxKeys }) => ({
           id,
           name,
@@ -94,7 +88,6 @@ export function keysRoute(services: Services): Route {
           ),
         ),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -116,7 +109,7 @@ export function issueKeyRoute(services: Services): Route {
       origin: 'https://shop.acme.example',
       agents: ['support'],
     },
-    replies: { 201: { description: 'The key', schema: issueKeyReply, example: { key: exampleKey } } },
+    reply: { status: 201, description: 'The key', schema: issueKeyReply, example: { key: exampleKey } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { tenantId, id, ...rest } = call.body;
@@ -124,14 +117,12 @@ export function issueKeyRoute(services: Services): Route {
       const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
       await services.tenants.catchUp();
-      return { status: 201, body: { key: toOperatorKey(key, services.tenants.tenant(tenantId)) } };
+      return { key: toOperatorKey(key, services.tenants.tenant(tenantId)) };
     },
   });
 }
 
-const keyParams = z.object({
-  id: z.string().meta({ description: 'The id of the key in its tenant', examples: ['site'] }),
-});
+const keyParams = z.object({ id: string('The id of the key in its tenant', 'site') });
 
 /** Revokes a widget key, or previews what that would end. */
 export function revokeKeyRoute(services: Services): Route {
@@ -146,36 +137,30 @@ export function revokeKeyRoute(services: Services): Route {
     right: 'change',
     body: revokeKeyRequest,
     bodyExample: { tenantId: 'acme', reason: 'it leaked' },
-    replies: {
-      200: {
-        description: 'The key was revoked, or its sessions were counted',
-        schema: revokeKeyReply,
-        example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
-      },
+    reply: {
+      description: 'The key was revoked, or its sessions were counted',
+      schema: revokeKeyReply,
+      example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const { tenantId, dryRun = false } = call.body;
-      const [id = ''] = call.params;
-      const key = await findSeen(call.operator, tenantId, id, services);
-      if (key === undefined) return noKey(tenantId, id);
-      const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
+    find: (call) => findSeen(call, services),
+    handle: async (call, _query, key) => {
+      const { dryRun = false } = call.body;
+      const { tenantId, id: keyId } = key;
+      const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId });
       const revoked = dryRun ? key : await revokeKey(key, actBy(call), services.operators.keys);
-      return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
+      return { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) };
     },
   });
 }
 
-/** A key of a tenant that the operator may see. */
+/** The key that the path and the body name, of a tenant that the operator may see. */
 async function findSeen(
-  operator: Operator,
-  tenantId: string,
-  id: string,
+  { operator, params: [id = ''], body: { tenantId } }: Call<{ readonly tenantId: string }>,
   { operators: { keys } }: Services,
-): Promise<WidgetKey | undefined> {
-  if (!seesTenant(operator, tenantId)) return undefined;
-  const key = await findKey(tenantId, id, keys);
-  return key?.id === id ? key : undefined;
+): Promise<WidgetKey | Refusal> {
+  const key = seesTenant(operator, tenantId) ? await findKey(tenantId, id, keys) : undefined;
+  return key?.id === id ? key : noKey(tenantId, id);
 }
 
 function toOperatorKey(
@@ -206,66 +191,34 @@ export function noKey(tenantId: string, id: string): Refusal {
   );
 }
 
-interface Pausing {
-  readonly name: 'pause' | 'resume';
-  readonly change: ChangeKey;
-  readonly summary: string;
-  readonly description: string;
-  readonly done: string;
-  readonly pausedAt: string | null;
-}
-
-/** Keeps a widget key from opening sessions until it is resumed. */
-export function pauseKeyRoute(services: Services): Route {
-  return pauseRoute(services, {
-    name: 'pause',
-    change: pauseKey,
-    summary: 'Pause a widget key, so that it opens no new sessions',
-    description:
-      'Creates are refused with KEY_PAUSED on every node until the key is resumed; its open sessions continue to their limits. Repeating it changes nothing, and neither does pausing a revoked key.',
-    done: 'The key is paused',
-    pausedAt: '2030-01-01T12:00:00.000Z',
-  });
-}
-
-/** Undoes a pause. */
-export function resumeKeyRoute(services: Services): Route {
-  return pauseRoute(services, {
-    name: 'resume',
-    change: resumeKey,
-    summary: 'Resume a paused widget key',
-    description: 'Repeating it changes nothing. A revoked key stays revoked.',
-    done: 'The key is not paused',
-    pausedAt: null,
-  });
-}
-
-function pauseRoute(services: Services, { name, change, summary, description, done, pausedAt }: Pausing): Route {
+/** Keeps a widget key from opening sessions, or lets it open them again. */
+export function pauseKeyRoute(services: Services, to: 'pause' | 'resume'): Route {
+  const isPause = to === 'pause';
+  const change = isPause ? pauseKey : resumeKey;
+  const pausedAt = isPause ? '2030-01-01T12:00:00.000Z' : null;
   return operatorRoute({
     method: 'POST',
-    path: `/api/operator/keys/{id}/${name}`,
-    operationId: `${name}Key`,
-    summary,
-    description,
+    path: `/api/operator/keys/{id}/${to}`,
+    operationId: `${to}Key`,
+    summary: isPause ? 'Pause a widget key, so that it opens no new sessions' : 'Resume a paused widget key',
+    description: isPause
+      ? 'Creates are refused with KEY_PAUSED on every node until the key is resumed; its open sessions continue to their limits. Repeating it changes nothing, and neither does pausing a revoked key.'
+      : 'Repeating it changes nothing. A revoked key stays revoked.',
     params: keyParams,
     right: 'change',
     body: pauseKeyRequest,
     bodyExample: { tenantId: 'acme', reason: 'the website is being rebuilt' },
-    replies: {
-      200: { description: done, schema: pauseKeyReply, example: { ok: true, pausedAt, revokedAt: null } },
+    reply: {
+      description: isPause ? 'The key is paused' : 'The key is not paused',
+      schema: pauseKeyReply,
+      example: { ok: true, pausedAt, revokedAt: null },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const { tenantId } = call.body;
-      const [id = ''] = call.params;
-      const found = await findSeen(call.operator, tenantId, id, services);
-      if (found === undefined) return noKey(tenantId, id);
+    find: (call) => findSeen(call, services),
+    handle: async (call, _query, found) => {
       const key = await change(found, actBy(call), services.operators.keys);
       await services.tenants.catchUp();
-      return {
-        status: 200,
-        body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },
-      };
+      return { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) };
     },
   });
 }

@@ -12,6 +12,7 @@ import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',
@@ -24,11 +25,8 @@ const exampleChallenge: OperatorChallenge = {
 };
 
 /** Login codes that were sent, newest first. */
-export function challengesRoute({
-  core: {
-    stores: { challenges: challengeStore },
-  },
-}: Services): Route {
+export function challengesRoute({ core }: Services): Route {
+  const { challenges: challengeStore } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/challenges',
@@ -37,16 +35,14 @@ export function challengesRoute({
     description: 'Without the codes and their hashes. Each is listed until a day after it expires.',
     right: 'see-installation',
     query: challengeFilters,
-    replies: {
-      200: {
-        description: 'A page of codes',
-        schema: challengePage,
-        example: {
-          challenges: [exampleChallenge],
-          nextCursor: null,
-          asOf: '2030-01-01T12:01:00.000Z',
-          searchedTo: null,
-        },
+    reply: {
+      description: 'A page of codes',
+      schema: challengePage,
+      example: {
+        challenges: [exampleChallenge],
+        nextCursor: null,
+        asOf: '2030-01-01T12:01:00.000Z',
+        searchedTo: null,
       },
     },
     handle: async (call, { state, cursor, limit }) => {
@@ -54,27 +50,21 @@ export function challengesRoute({
       if (after instanceof Refusal) return after;
       const { atMs } = call.request;
       const { challenges, next, searchedToMs } = await challengeStore.list(state, atMs, after?.[0], limit);
-      const body = {
+      return {
         challenges: challenges.map((record) => toOperatorChallenge(record, atMs)),
         nextCursor: next === undefined ? null : writeCursor([next]),
         asOf: iso(atMs),
         searchedTo: searchedToMs === undefined ? null : iso(searchedToMs),
       };
-      return { status: 200, body };
     },
   });
 }
 
-const challengeParams = z.object({
-  id: z.string().meta({ description: 'The id of the code', examples: [exampleChallenge.id] }),
-});
+const challengeParams = z.object({ id: string('The id of the code', exampleChallenge.id) });
 
 /** One login code, and what its machine did. */
-export function challengeRoute({
-  core: {
-    stores: { challenges: challengeStore, journal },
-  },
-}: Services): Route {
+export function challengeRoute({ core }: Services): Route {
+  const { challenges: challengeStore, journal } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/challenges/{id}',
@@ -82,16 +72,14 @@ export function challengeRoute({
     summary: 'Get one login code that was sent, and what its machine did',
     params: challengeParams,
     right: 'see-installation',
-    replies: {
-      200: {
-        description: 'The record of the code, without the code',
-        schema: operatorChallengeDetail,
-        example: {
-          ...exampleChallenge,
-          machine: 'otp-challenge',
-          events: [{ ...exampleEvent, kind: 'stayed', event: 'REDEEM', from: 'pending', to: 'pending', steps: [] }],
-          moreEvents: false,
-        },
+    reply: {
+      description: 'The record of the code, without the code',
+      schema: operatorChallengeDetail,
+      example: {
+        ...exampleChallenge,
+        machine: 'otp-challenge',
+        events: [{ ...exampleEvent, kind: 'stayed', event: 'REDEEM', from: 'pending', to: 'pending', steps: [] }],
+        moreEvents: false,
       },
     },
     refusals: ['NOT_FOUND'],
@@ -101,7 +89,7 @@ export function challengeRoute({
       if (record === undefined)
         return new Refusal('NOT_FOUND', 'There is no code of this id; it may be so old that it was deleted.');
       const told = await eventsOfActor('otp-challenge', id, call.operator, journal);
-      return { status: 200, body: { ...toOperatorChallenge(record, call.request.atMs), ...told } };
+      return { ...toOperatorChallenge(record, call.request.atMs), ...told };
     },
   });
 }

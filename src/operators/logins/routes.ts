@@ -3,14 +3,7 @@ import { toOperatorLogin } from './view.ts';
 import { z } from 'zod';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import {
-  loginFilters,
-  loginPage,
-  type OperatorLogin,
-  operatorLoginDetail,
-  revokeLoginReply,
-  revokeLoginRequest,
-} from '../../protocol/operator/login.ts';
+import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, exampleEvent, operatorRoute, pageEnd, readCursor } from '../route.ts';
@@ -18,6 +11,9 @@ import { liftAddressReply, liftAddressRequest } from '../../protocol/operator/ad
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
+import { onlyReason } from '../../protocol/fields.ts';
+import { revokeLoginReply } from '../../protocol/login.ts';
 
 const exampleLogin: OperatorLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
@@ -30,16 +26,11 @@ const exampleLogin: OperatorLogin = {
   endedAt: null,
 };
 
-const loginParams = z.object({
-  id: z.string().meta({ description: 'The id of the login', examples: [exampleLogin.id] }),
-});
+const loginParams = z.object({ id: string('The id of the login', exampleLogin.id) });
 
 /** Console logins, newest first. */
-export function loginsRoute({
-  core: {
-    stores: { logins: loginStore },
-  },
-}: Services): Route {
+export function loginsRoute({ core }: Services): Route {
+  const { logins: loginStore } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/logins',
@@ -48,12 +39,10 @@ export function loginsRoute({
     description: 'Filter by state, or by id to get one. To find an e-mail address use POST /api/operator/search.',
     right: 'see-installation',
     query: loginFilters,
-    replies: {
-      200: {
-        description: 'A page of logins',
-        schema: loginPage,
-        example: { logins: [exampleLogin], nextCursor: null, asOf: '2030-01-01T12:00:00.000Z', searchedTo: null },
-      },
+    reply: {
+      description: 'A page of logins',
+      schema: loginPage,
+      example: { logins: [exampleLogin], nextCursor: null, asOf: '2030-01-01T12:00:00.000Z', searchedTo: null },
     },
     handle: async (call, { state, q, cursor, limit }) => {
       const after = readCursor(cursor, [0, ''] as const);
@@ -64,11 +53,10 @@ export function loginsRoute({
         q === undefined
           ? await loginStore.list(state, atMs, position, limit)
           : { logins: await named(q, state, atMs, loginStore), next: undefined, isPartial: false };
-      const body = {
+      return {
         logins: page.logins.map((login) => toOperatorLogin(login, atMs, call.operator)),
         ...pageEnd(page, atMs, (end) => [end.atMs, end.id]),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -84,11 +72,8 @@ async function named(
 }
 
 /** One login, and what its machine did. */
-export function loginRoute({
-  core: {
-    stores: { logins: loginStore, journal },
-  },
-}: Services): Route {
+export function loginRoute({ core }: Services): Route {
+  const { logins: loginStore, journal } = core.stores;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/logins/{id}',
@@ -96,27 +81,21 @@ export function loginRoute({
     summary: 'Get one console login, and what its machine did',
     params: loginParams,
     right: 'see-installation',
-    replies: {
-      200: {
-        description: 'The login',
-        schema: operatorLoginDetail,
-        example: {
-          ...exampleLogin,
-          machine: 'auth-session',
-          events: [
-            { ...exampleEvent, kind: 'started', event: 'OPEN', from: null, to: 'active', steps: [], guards: [] },
-          ],
-          moreEvents: false,
-        },
+    reply: {
+      description: 'The login',
+      schema: operatorLoginDetail,
+      example: {
+        ...exampleLogin,
+        machine: 'auth-session',
+        events: [{ ...exampleEvent, kind: 'started', event: 'OPEN', from: null, to: 'active', steps: [], guards: [] }],
+        moreEvents: false,
       },
     },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const [id = ''] = call.params;
-      const login = await findLogin(id, loginStore);
-      if (login instanceof Refusal) return login;
-      const told = await eventsOfActor('auth-session', id, call.operator, journal);
-      return { status: 200, body: { ...toOperatorLogin(login, call.request.atMs, call.operator), ...told } };
+    find: ({ params: [id = ''] }) => findLogin(id, loginStore),
+    handle: async (call, _query, login) => {
+      const told = await eventsOfActor('auth-session', login.id, call.operator, journal);
+      return { ...toOperatorLogin(login, call.request.atMs, call.operator), ...told };
     },
   });
 }
@@ -131,16 +110,14 @@ export function revokeLoginRoute(services: Services): Route {
     description: 'Takes effect on every node within a second. Repeating it changes nothing.',
     params: loginParams,
     right: 'change-installation',
-    body: revokeLoginRequest.optional(),
+    body: onlyReason.optional(),
     bodyExample: { reason: 'the laptop was stolen' },
-    replies: {
-      200: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
-    },
+    reply: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const [id = ''] = call.params;
       const revoked = await revokeLogin(id, actBy(call), services);
-      return revoked instanceof Refusal ? revoked : { status: 200, body: { ok: true, ...revoked } };
+      return revoked instanceof Refusal ? revoked : { ok: true, ...revoked };
     },
   });
 }
@@ -157,18 +134,16 @@ export function liftAddressRoute(services: Services): Route {
     right: 'change-installation',
     body: liftAddressRequest,
     bodyExample: { email: sample.email, reason: 'she called, and has a new laptop' },
-    replies: {
-      200: {
-        description: 'The address may log in from new browsers',
-        schema: liftAddressReply,
-        example: { ok: true, failures: 100, mayLogIn: true },
-      },
+    reply: {
+      description: 'The address may log in from new browsers',
+      schema: liftAddressReply,
+      example: { ok: true, failures: 100, mayLogIn: true },
     },
     refusals: ['ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { email } = call.body;
       const failures = await liftAddress(email, actBy(call), services);
-      return { status: 200, body: { ok: true, failures, mayLogIn: services.identity.admits(email) } };
+      return { ok: true, failures, mayLogIn: services.identity.admits(email) };
     },
   });
 }

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { type Chart, type OperatorMachine, operatorMachines } from '../../protocol/operator/machine.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { sendDocument } from '../../http/documents.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorAnswerRoute } from '../route.ts';
 import { isLoopback } from '../../../config/origins.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { isLocal } from '../../http/local.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import { INSPECT_PATH } from './inspector.ts';
 import type { Services } from '../../http/services.ts';
+import { string } from '../../protocol/values.ts';
 
 const exampleChart: Chart = {
   width: 360,
@@ -63,17 +64,14 @@ const exampleMachine: OperatorMachine = {
 /** The rules of sessions, calls, codes and logins, as charts and in words. */
 export function machinesRoute({ operators: { machines } }: Services): Route {
   const send = sendDocument(machines);
-  return operatorRoute({
+  return operatorAnswerRoute({
     method: 'GET',
     path: '/api/operator/machines',
     operationId: 'listMachines',
     summary: 'Get the state machines, as definitions and as charts',
     description: 'The reply changes only when the service is rebuilt or reconfigured: send `If-None-Match`.',
     headers: z.object({
-      'if-none-match': z
-        .string()
-        .optional()
-        .meta({ description: 'The `ETag` of an earlier reply', examples: ['"4f1c0e8b7d2a"'] }),
+      'if-none-match': string('The `ETag` of an earlier reply', '"4f1c0e8b7d2a"').optional(),
     }),
     replies: {
       200: {

@@ -11,11 +11,8 @@ import { seriesOf } from './activity-spans.ts';
 const KEPT_MS = 5000;
 
 /** Activity over time. */
-export function activityRoute({
-  core: {
-    stores: { activity },
-  },
-}: Services): Route {
+export function activityRoute({ core }: Services): Route {
+  const { activity } = core.stores;
   const kept = cacheFor<ActivitySeries['series'] | undefined>(KEPT_MS);
   return operatorRoute({
     method: 'GET',
@@ -25,16 +22,14 @@ export function activityRoute({
     description:
       'With tenantId the reply is what the admin of that tenant sees. Each process computes it at most every five seconds.',
     query: activityAsked,
-    replies: {
-      200: {
-        description: 'Starts, ends and refusals over time',
-        schema: activitySeries,
-        example: {
-          seriesBy: 'hour',
-          series: [{ at: '2030-01-01T12:00:00.000Z', started: 96, ended: 80, refused: 12 }],
-          isCounted: true,
-          asOf: '2030-01-01T12:34:00.000Z',
-        },
+    reply: {
+      description: 'Starts, ends and refusals over time',
+      schema: activitySeries,
+      example: {
+        seriesBy: 'hour',
+        series: [{ at: '2030-01-01T12:00:00.000Z', started: 96, ended: 80, refused: 12 }],
+        isCounted: true,
+        asOf: '2030-01-01T12:34:00.000Z',
       },
     },
     handle: async ({ operator, request: { atMs } }, { span, tenantId }) => {
@@ -42,7 +37,7 @@ export function activityRoute({
       const series = await kept(JSON.stringify([span, tenants]), atMs, () => seriesOf(activity, span, atMs, tenants));
       const seriesBy = span === 'hour' ? 'minute' : 'hour';
       const isCounted = series !== undefined;
-      return { status: 200, body: { seriesBy, series: series ?? [], isCounted, asOf: iso(atMs) } };
+      return { seriesBy, series: series ?? [], isCounted, asOf: iso(atMs) };
     },
   });
 }

@@ -2,6 +2,7 @@ import { chunksOf } from '../../kernel/chunks.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivityStore, ActivityCount } from '../../stores/activity/contract.ts';
+import { shared } from '../../kernel/shared.ts';
 
 /** Minutes of counts that a node buffers while the database is away. */
 const MAX_MINUTES = 120;
@@ -27,19 +28,13 @@ export class ActivityWriter {
   readonly #deps: ActivityWriterDeps;
   /** Buffered counts, by the start of their minute. */
   readonly #waiting = new Map<number, Map<string, ActivityCount>>();
-  #flushing: Promise<void> | undefined;
 
   constructor(deps: ActivityWriterDeps) {
     this.#deps = deps;
   }
 
   /** @throws Unavailable when the database is away; the counts stay buffered */
-  flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    return this.#flushing;
-  }
+  readonly flush = shared(() => this.#flush());
 
   async #flush(): Promise<void> {
     const { store, take, shard, clock } = this.#deps;

@@ -1,12 +1,11 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
 import { LATE_HANGUP_MS } from '../../protocol/languages/hangups.ts';
-import type { ActivityTallies } from '../../protocol/operator/activity.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
-import type { EndingFilter, HistoryCounts, VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { EndingFilter, VoiceHistory } from '../../stores/voice-history/contract.ts';
 import { lately, lastMinute } from './activity-spans.ts';
 import type { Dependencies } from '../live/dependencies.ts';
 import { readMints } from './mints.ts';
@@ -34,14 +33,8 @@ export type Figures = ReturnType<typeof createFigures>;
  * operators look. Results are as of the time of the read.
  */
 export function createFigures({ history, activity, calls, dependencies, endingBy }: FiguresDeps) {
-  const counts = cacheFor<HistoryCounts>(KEPT_MS);
-  const ending = cacheFor<number>(KEPT_MS);
-  const closing = cacheFor<number>(KEPT_MS);
-  const minutes = cacheFor<CountChange[]>(COUNTED_MS);
   const recent = cacheFor<CountChange[]>(KEPT_MS);
-  const usual = cacheFor<ActivityTallies | undefined>(MINUTE_MS);
   const mints = cacheFor<CountChange[]>(COUNTED_MS);
-  const named = (tenants: TenantScope): string => JSON.stringify(tenants);
   const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
 
   /** Counts of the last five minutes, over all tenants. @throws Unavailable (rejects) when the database is away */
@@ -51,26 +44,21 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
     latelyCounted,
 
     /** Counts of live sessions, and of those that ended within a day. @throws Unavailable (rejects) when the database is away */
-    counts: (tenants: TenantScope, atMs: number): Promise<HistoryCounts> =>
-      counts(named(tenants), atMs, () => history.counts(atMs - DAY_MS, filtered(tenants))),
+    counts: forEachScope(KEPT_MS, (tenants, atMs) => history.counts(atMs - DAY_MS, filtered(tenants))),
 
     /** How many sessions end by the clock within a minute. @throws Unavailable (rejects) when the database is away */
-    endingSoon: (tenants: TenantScope, atMs: number): Promise<number> =>
-      ending(named(tenants), atMs, () =>
-        history.countEnding({ ...endingBy(atMs + SOON_MS), tenants: filtered(tenants) }),
-      ),
+    endingSoon: forEachScope(KEPT_MS, (tenants, atMs) =>
+      history.countEnding({ ...endingBy(atMs + SOON_MS), tenants: filtered(tenants) }),
+    ),
 
     /** How many calls have been closing for more than ten seconds without being hung up. @throws Unavailable (rejects) when the database is away */
-    lateHangups: (tenants: TenantScope, atMs: number): Promise<number> =>
-      closing(named(tenants), atMs, () => calls.countClosing(atMs - LATE_HANGUP_MS, filtered(tenants))),
+    lateHangups: forEachScope(KEPT_MS, (tenants, atMs) => calls.countClosing(atMs - LATE_HANGUP_MS, filtered(tenants))),
 
     /** Counts of the last whole minute, and of the one before. @throws Unavailable (rejects) when the database is away */
-    lastMinute: (tenants: TenantScope, atMs: number): Promise<CountChange[]> =>
-      minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
+    lastMinute: forEachScope(COUNTED_MS, (tenants, atMs) => lastMinute(activity, atMs, tenants)),
 
     /** The usual counts of the last 60 minutes. @throws Unavailable (rejects) when the database is away */
-    usualHour: (tenants: TenantScope, atMs: number): Promise<ActivityTallies | undefined> =>
-      usual(named(tenants), atMs, () => usualHour(activity, atMs, tenants)),
+    usualHour: forEachScope(MINUTE_MS, (tenants, atMs) => usualHour(activity, atMs, tenants)),
 
     /** The dependencies of this process, as last found; known even while the database is away. */
     async dependencies(atMs: number): Promise<DependencyState[]> {
@@ -78,6 +66,13 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
       return dependencies.list().map((one) => withMints(one, moved));
     },
   };
+}
+
+/** Reads something at most once in `keptMs` for each scope. */
+function forEachScope<T>(keptMs: number, read: (tenants: TenantScope, atMs: number) => Promise<T>) {
+  const kept = cacheFor<T>(keptMs);
+  return (tenants: TenantScope, atMs: number): Promise<T> =>
+    kept(JSON.stringify(tenants), atMs, () => read(tenants, atMs));
 }
 
 /** The provider is never probed, so its latency comes from its mints. */

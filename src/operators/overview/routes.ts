@@ -1,5 +1,5 @@
 import { type Operator, tenantsOf, within } from '../roles.ts';
-import { overview, type OverviewActivity, overviewFilters } from '../../protocol/operator/overview.ts';
+import { overview, type OverviewActivity } from '../../protocol/operator/overview.ts';
 import { spendOf } from '../usage/spend.ts';
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { ifAway } from '../../kernel/errors.ts';
@@ -11,6 +11,7 @@ import { judge } from './verdict.ts';
 import type { CountChange } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';
 import type { Services } from '../../http/services.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
@@ -45,34 +46,31 @@ export function overviewRoute(services: Services): Route {
     summary: 'Get counts by state, caller and tenant, today’s cost, the activity, and a verdict on what is wrong',
     description:
       'The counts by caller and tenant are of live sessions; `ended` counts those of the last day. With tenantId the reply is what the admin of that tenant sees. While the database is away everything read from it is null, and the verdict says so. Each process computes it at most every two seconds.',
-    query: overviewFilters,
-    replies: {
-      200: {
-        description: 'The overview',
-        schema: overview,
-        example: {
-          byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },
-          byCaller: { widget: 13, console: 1 },
-          byTenant: { acme: 14 },
-          spend: {
-            tokens: 150_000,
-            dollars: 212.4,
-            ceiling: 640,
-            projected: 590.1,
-            atCeiling: [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: '2030-01-01T20:40:00.000Z' }],
-            budgets: [{ tenantId: 'acme', id: 'march', percent: 96, at: '2030-01-01T22:10:00.000Z' }],
-          },
-          unexplainedDollars: 0,
-          webhooks: { failing: 1, disabled: 0 },
-          ...exampleOverviewActivity,
+    query: ofTenant,
+    reply: {
+      description: 'The overview',
+      schema: overview,
+      example: {
+        byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },
+        byCaller: { widget: 13, console: 1 },
+        byTenant: { acme: 14 },
+        spend: {
+          tokens: 150_000,
+          dollars: 212.4,
+          ceiling: 640,
+          projected: 590.1,
+          atCeiling: [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: '2030-01-01T20:40:00.000Z' }],
+          budgets: [{ tenantId: 'acme', id: 'march', percent: 96, at: '2030-01-01T22:10:00.000Z' }],
         },
+        unexplainedDollars: 0,
+        webhooks: { failing: 1, disabled: 0 },
+        ...exampleOverviewActivity,
       },
     },
-    handle: async (call, { tenantId }) => {
-      const { request } = call;
-      const operator = within(call.operator, tenantId);
+    handle: ({ request, operator: all }, { tenantId }) => {
+      const operator = within(all, tenantId);
       const shown = operator.tenants === '*' ? '*' : JSON.stringify(operator.tenants);
-      return { status: 200, body: await kept(shown, request.atMs, () => look(operator, request.atMs)) };
+      return kept(shown, request.atMs, () => look(operator, request.atMs));
     },
   });
 }
@@ -104,13 +102,9 @@ async function readActivity(
   { tenants }: Operator,
   atMs: number,
   orNull: <T>(part: Promise<T>) => Promise<T | null>,
-  {
-    operators: { figures },
-    core: {
-      stores: { activity },
-    },
-  }: Services,
+  { operators: { figures }, core }: Services,
 ): Promise<Reading> {
+  const { activity } = core.stores;
   const [endingSoon, lateHangups, went, lately] = await Promise.all([
     orNull(figures.endingSoon(tenants, atMs)),
     orNull(figures.lateHangups(tenants, atMs)),

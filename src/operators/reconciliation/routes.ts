@@ -26,16 +26,11 @@ export function reconciliationRoute({ core: { config, stores } }: Services): Rou
     description:
       'Newest day first. Each day is compared every night until it is three days old; nothing is ever corrected as a result.',
     right: 'see-installation',
-    replies: {
-      200: { description: 'The days', schema: reconciliationReply, example: { enabled: true, days: [example] } },
-    },
+    reply: { description: 'The days', schema: reconciliationReply, example: { enabled: true, days: [example] } },
     handle: async ({ request: { atMs } }) => {
       const dayAt = (ms: number): string => iso(ms).slice(0, 10);
       const days = await stores.reconciliations.list(dayAt(atMs - DAYS * DAY_MS), dayAt(atMs));
-      return {
-        status: 200,
-        body: { enabled: config.reconciliation.adminKey !== undefined, days: days.map(toOperatorDay) },
-      };
+      return { enabled: config.reconciliation.adminKey !== undefined, days: days.map(toOperatorDay) };
     },
   });
 }

@@ -12,10 +12,9 @@ import {
   refusalFilters,
   refusalMinute,
 } from '../../protocol/operator/refusal.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { JournalQuery } from '../../stores/journal/contract.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
-import type { Result, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
 import type { Services } from '../../http/services.ts';
@@ -52,21 +51,17 @@ export function refusalsRoute(services: Services): Route {
     description:
       'With `requestId` the reply is about that request: `found` says whether the refusal was kept, or only the minute of the request is known. Otherwise it is a page, newest first, of a span of at most 31 days; `counted`, `kept` and `series` cover whole minutes or hours, by code, tenant and key, and are empty, with `isCounted` false, if there is too much to add up.',
     query: refusalFilters,
-    replies: {
-      200: {
-        description: 'The refusal, its minute, or a page',
-        schema: z.union([exactRefusal, refusalMinute, operatorRefusalPage]),
-        example: { found: 'exact', refusal: exampleRefusal },
-      },
+    reply: {
+      description: 'The refusal, its minute, or a page',
+      schema: z.union([exactRefusal, refusalMinute, operatorRefusalPage]),
+      example: { found: 'exact', refusal: exampleRefusal },
     },
     refusals: ['NOT_FOUND', 'QUERY_TOO_BROAD'],
     handle: async (call, query) => {
       const { operator, request } = call;
       if (query.requestId === undefined) return list(query, operator, request.atMs, services);
       const found = await findRefusal(query.requestId, operator.tenants, services);
-      if (found === undefined)
-        return new Refusal('NOT_FOUND', 'Nothing is known of this request id: it is too old, or none of ours.');
-      return { status: 200, body: found };
+      return found ?? new Refusal('NOT_FOUND', 'Nothing is known of this request id: it is too old, or none of ours.');
     },
   });
 }
@@ -76,12 +71,12 @@ async function list(
   operator: Operator,
   atMs: number,
   services: Services,
-): Promise<Result> {
+): Promise<object> {
   const after = readJournalCursor(cursor);
   if (after instanceof Refusal) return after;
   const toMs = to === undefined ? atMs : Date.parse(to);
   const fromMs = from === undefined ? toMs - DAY_MS : Date.parse(from);
-  if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
+  if (fromMs > toMs) return wrongField('from', 'must not be after to');
   if (toMs - fromMs > LONGEST_SPAN_MS)
     return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
   const { tenants } = within(operator, tenantId);
@@ -100,20 +95,19 @@ async function list(
       refusedBetween(services.core.stores.activity, fromMs, toMs, atMs, { tenants, keyId, code }),
     ]);
     const { entries, next } = page;
-    const body = {
+    return {
       refusals: entries.map((one) => viewOfRefusal(one, operator.tenants)),
       ...toldOf(counts),
       ...pageEnd({ next, isPartial: entries.length < limit }, atMs, journalCursor),
       isPartial: false,
     };
-    return { status: 200, body };
   } catch (fault) {
     return ifAway(() => {
       const refusals = services.core.journal.refusals
         .newest(wanted, limit)
         .map((one) => viewOfRefusal(one, operator.tenants));
       const end = pageEnd({ next: undefined, isPartial: false }, atMs, journalCursor);
-      return { status: 200, body: { refusals, ...toldOf(undefined), ...end, isPartial: true } };
+      return { refusals, ...toldOf(undefined), ...end, isPartial: true };
     }, 'database')(fault);
   }
 }

@@ -18,10 +18,7 @@ interface Finder {
 }
 
 const finders: readonly Finder[] = [
-  {
-    shape: sessionName,
-    find: (q, operator, services) => sessionsBeginning(q, operator, services),
-  },
+  { shape: sessionName, find: sessionsBeginning },
   {
     shape: /^[0-9a-f]{6,32}$/,
     find: async (q, operator, services) => [
@@ -31,15 +28,8 @@ const finders: readonly Finder[] = [
   },
   {
     shape: /^req_[\w-]+$/,
-    async find(
-      q,
-      operator,
-      {
-        core: {
-          stores: { journal, history },
-        },
-      },
-    ) {
+    async find(q, operator, { core }) {
+      const { journal, history } = core.stores;
       const refs = await journal.actorsOf('voice-session', q, MAX_HITS);
       const found = await Promise.all(
         refs.map((idPrefix) => history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, 1)),
@@ -51,31 +41,15 @@ const finders: readonly Finder[] = [
   },
   {
     shape: loginName,
-    async find(
-      q,
-      { role },
-      {
-        core: {
-          stores: { logins: loginStore },
-        },
-      },
-    ) {
-      const login = mayDo(role, 'see-installation') ? await loginStore.load(q) : undefined;
+    async find(q, { role }, { core }) {
+      const login = mayDo(role, 'see-installation') ? await core.stores.logins.load(q) : undefined;
       return login === undefined ? [] : [loginHit(login)];
     },
   },
   {
     shape: /^sess_[\w-]+$/,
-    find: async (
-      q,
-      operator,
-      {
-        core: {
-          stores: { history },
-        },
-      },
-    ) =>
-      (await history.ofUpstream(q, MAX_HITS))
+    find: async (q, operator, { core }) =>
+      (await core.stores.history.ofUpstream(q, MAX_HITS))
         .filter(({ record }) => seesTenant(operator, record.tenantId))
         .map(sessionHit),
   },
@@ -101,14 +75,9 @@ export async function findByShape(q: string, operator: Operator, services: Opera
 
 /** The sessions and logins of an address; the hits do not contain it. @throws Unavailable when the database is away */
 export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
-  const {
-    identity: { subjects },
-    tenants: directory,
-    core: {
-      stores: { history, logins: loginStore },
-    },
-  } = services;
-  const ofTenants = directory.all().map(({ id }) => subjects.widgetUser(id, address));
+  const { subjects } = services.identity;
+  const { history, logins: loginStore } = services.core.stores;
+  const ofTenants = services.tenants.all().map(({ id }) => subjects.widgetUser(id, address));
   const [sessions, logins] = await Promise.all([
     history.newestOf([subjects.console(address), ...ofTenants], MAX_HITS),
     loginStore.ofEmail(address, MAX_HITS),
@@ -119,13 +88,9 @@ export async function findByAddress(address: string, services: OperatorServices)
 async function sessionsBeginning(
   idPrefix: string,
   operator: Operator,
-  {
-    core: {
-      stores: { history },
-    },
-  }: OperatorServices,
+  { core }: OperatorServices,
 ): Promise<SearchHit[]> {
-  const { rows } = await history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
+  const { rows } = await core.stores.history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
   return rows.map(sessionHit);
 }
 

@@ -21,35 +21,33 @@ export function searchRoute(services: Services): Route {
     perOperator: { name: 'search', perMinute: 20, concerns: (body) => isAddress((body as { q: string }).q) },
     body: searchRequest,
     bodyExample: { q: sample.sm_session_id.slice(0, 42) },
-    replies: {
-      200: {
-        description: 'What was found, at most 20',
-        schema: searchReply,
-        example: {
-          hits: [
-            {
-              kind: 'session',
-              id: sample.sm_session_id.slice(0, 42),
-              label: 'acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z',
-              href: `/console/sessions/${encodeURIComponent(sample.sm_session_id.slice(0, 42))}`,
-            },
-          ],
-        },
+    reply: {
+      description: 'What was found, at most 20',
+      schema: searchReply,
+      example: {
+        hits: [
+          {
+            kind: 'session',
+            id: sample.sm_session_id.slice(0, 42),
+            label: 'acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z',
+            href: `/console/sessions/${encodeURIComponent(sample.sm_session_id.slice(0, 42))}`,
+          },
+        ],
       },
     },
     refusals: ['ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { q } = call.body;
-      if (!isAddress(q)) return { status: 200, body: { hits: await findByShape(q, call.operator, services) } };
+      if (!isAddress(q)) return { hits: await findByShape(q, call.operator, services) };
       if (!seesWholeIds(call.operator))
         return new Refusal('FORBIDDEN', 'An address is looked for by operators (OPERATOR_EMAILS) alone.');
       const address = parseEmail(q);
-      if (address === undefined) return { status: 200, body: { hits: [] } };
+      if (address === undefined) return { hits: [] };
       const target = services.identity.subjects.console(address);
       const hits = await act({ action: 'search.address', target, tenantId: null }, actBy(call), services, () =>
         findByAddress(address, services),
       );
-      return { status: 200, body: { hits } };
+      return { hits };
     },
   });
 }

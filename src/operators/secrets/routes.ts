@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import type { Call, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
 import {
-  deleteSecretReply,
   deleteSecretRequest,
   type OperatorSecret,
   operatorSecrets,
-  secretFilters,
   setSecretReply,
   setSecretRequest,
   signingSecretReply,
@@ -17,9 +15,10 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
 import { findMissingSecrets, sendersOf } from '../../secrets/senders.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
-import type { Tenant } from '../../stores/tenants/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
-import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { actBy, findTenant, operatorRoute } from '../route.ts';
+import { done, string } from '../../protocol/values.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleSecret: OperatorSecret = {
   tenantId: 'acme',
@@ -38,16 +37,14 @@ export function secretsRoute(services: Services): Route {
     path: '/api/operator/secrets',
     operationId: 'listSecrets',
     summary: 'List the secrets of tenants, who set them and which agents send them, without their values',
-    query: secretFilters,
-    replies: {
-      200: {
-        description: 'The secrets',
-        schema: operatorSecrets,
-        example: {
-          tenants: [{ id: 'acme', name: 'Acme' }],
-          secrets: [exampleSecret],
-          missing: [{ tenantId: 'acme', name: 'shop', agents: ['sales'] }],
-        },
+    query: ofTenant,
+    reply: {
+      description: 'The secrets',
+      schema: operatorSecrets,
+      example: {
+        tenants: [{ id: 'acme', name: 'Acme' }],
+        secrets: [exampleSecret],
+        missing: [{ tenantId: 'acme', name: 'shop', agents: ['sales'] }],
       },
     },
     handle: async (call, { tenantId }) => {
@@ -55,7 +52,7 @@ export function secretsRoute(services: Services): Route {
       const [secrets] = await Promise.all([listSecrets(operators.secrets, tenantsOf(operator)), directory.reload()]);
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
       const senders = new Map(tenants.map((tenant) => [tenant.id, sendersOf(tenant)]));
-      const body = {
+      return {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
         secrets: secrets.map((secret) => toOperatorSecret(secret, operator, senders.get(secret.tenantId))),
         missing: findMissingSecrets(tenants, secrets, sendersOf).map(({ users, ...secret }) => ({
@@ -63,7 +60,6 @@ export function secretsRoute(services: Services): Route {
           agents: [...users],
         })),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -79,24 +75,24 @@ export function setSecretRoute(services: Services): Route {
     right: 'change',
     body: setSecretRequest,
     bodyExample: { tenantId: 'acme', name: 'crm', value: 'the key of the CRM' },
-    replies: {
-      201: { description: 'The secret was saved', schema: setSecretReply, example: { secret: exampleSecret } },
+    reply: {
+      status: 201,
+      description: 'The secret was saved',
+      schema: setSecretReply,
+      example: { secret: exampleSecret },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    handle: async (call) => {
-      const tenant = await findTenant(call, services);
-      if (tenant instanceof Refusal) return tenant;
+    find: (call) => findTenant(call.operator, call.body.tenantId, services),
+    handle: async (call, _query, tenant) => {
       const { name, value } = call.body;
       const kept = await setSecret({ tenantId: tenant.id, name, value }, actBy(call), services.operators.secrets);
       if (kept instanceof Refusal) return kept;
-      return { status: 201, body: { secret: toOperatorSecret(kept, call.operator, sendersOf(tenant)) } };
+      return { secret: toOperatorSecret(kept, call.operator, sendersOf(tenant)) };
     },
   });
 }
 
-const secretParams = z.object({
-  name: z.string().meta({ description: 'The name of the secret in its tenant', examples: ['crm'] }),
-});
+const secretParams = z.object({ name: string('The name of the secret in its tenant', 'crm') });
 
 /** Deletes a secret of a tenant. */
 export function deleteSecretRoute(services: Services): Route {
@@ -110,14 +106,13 @@ export function deleteSecretRoute(services: Services): Route {
     right: 'change',
     body: deleteSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
-    replies: { 200: { description: 'The secret was deleted', schema: deleteSecretReply, example: { ok: true } } },
+    reply: { description: 'The secret was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const tenant = await findTenant(call, services);
-      if (tenant instanceof Refusal) return tenant;
+    find: (call) => findTenant(call.operator, call.body.tenantId, services),
+    handle: async (call, _query, tenant) => {
       const [name = ''] = call.params;
       const deleted = await deleteSecret(tenant.id, name, actBy(call), services.operators.secrets);
-      return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
+      return deleted instanceof Refusal ? deleted : { ok: true };
     },
   });
 }
@@ -133,32 +128,19 @@ export function signingSecretRoute(services: Services): Route {
     right: 'change',
     body: signingSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'once a year' },
-    replies: {
-      201: {
-        description: 'The secret',
-        schema: signingSecretReply,
-        example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
-      },
+    reply: {
+      status: 201,
+      description: 'The secret',
+      schema: signingSecretReply,
+      example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    handle: async (call) => {
-      const tenant = await findTenant(call, services);
-      if (tenant instanceof Refusal) return tenant;
+    find: (call) => findTenant(call.operator, call.body.tenantId, services),
+    handle: async (call, _query, tenant) => {
       const secret = await rotateSigningSecret(tenant.id, actBy(call), services.operators.secrets);
-      return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
+      return secret instanceof Refusal ? secret : { secret };
     },
   });
-}
-
-/** The tenant that a body names; a tenant that the operator does not see is treated as missing. */
-async function findTenant(
-  { operator, body: { tenantId } }: Call<{ readonly tenantId: string }>,
-  { tenants: directory }: Services,
-): Promise<Tenant | Refusal> {
-  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
-  // A tenant that was added a moment ago may not have reached this node yet.
-  await directory.reload();
-  return directory.tenant(tenantId) ?? noTenant(tenantId);
 }
 
 function toOperatorSecret(

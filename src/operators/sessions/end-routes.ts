@@ -1,12 +1,6 @@
-import { Refusal } from '../../protocol/refusal.ts';
-import {
-  operatorEndManyReply,
-  operatorEndManyRequest,
-  operatorEndReply,
-  operatorEndRequest,
-} from '../../protocol/operator/session.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
+import { operatorEndManyReply, operatorEndManyRequest, operatorEndReply } from '../../protocol/operator/session.ts';
 import { viewOf } from '../../voice/records.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
@@ -15,6 +9,7 @@ import { nameOfFilter, openOnly, tenantMeant, toHistoryFilter } from './filter.t
 import { exampleSession } from './list-routes.ts';
 import { toOperatorSession } from './view.ts';
 import type { Services } from '../../http/services.ts';
+import { onlyReason } from '../../protocol/fields.ts';
 
 /** Example sessions that a count returns. */
 const SAMPLE = 10;
@@ -28,24 +23,21 @@ export function endRoute(services: Services): Route {
     summary: 'End one session',
     description: `Idempotent. Who ended it, when and why is recorded. ${NAMED}`,
     right: 'change',
-    body: operatorEndRequest.optional(),
+    body: onlyReason.optional(),
     params: sessionParams,
     bodyExample: { reason: 'the visitor asked us to' },
-    replies: {
-      200: {
-        description: 'The session is over',
-        schema: operatorEndReply,
-        example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
-      },
+    reply: {
+      description: 'The session is over',
+      schema: operatorEndReply,
+      example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
     },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const ended = await endSession(record, actBy(call), services);
       if (ended instanceof Refusal) return ended;
       const { alreadyEnded } = ended;
-      return { status: 200, body: { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded } };
+      return { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded };
     },
   });
 }
@@ -63,24 +55,22 @@ export function endManyRoute(services: Services): Route {
     perOperator: { name: 'end', perMinute: 60 },
     body: operatorEndManyRequest,
     bodyExample: { filter: { tenantId: 'acme', state: 'idle,stale' }, expected: 1204, reason: 'key leaked' },
-    replies: {
-      200: {
-        description: 'The sessions that were counted or ended',
-        schema: operatorEndManyReply,
-        example: {
-          matched: 1204,
-          byState: { engaged: 1100, idle: 100, stale: 4 },
-          byTenant: { acme: 1204 },
-          sample: [exampleSession],
-          expected: 1204,
-        },
+    reply: {
+      description: 'The sessions that were counted or ended',
+      schema: operatorEndManyReply,
+      example: {
+        matched: 1204,
+        byState: { engaged: 1100, idle: 100, stale: 4 },
+        byTenant: { acme: 1204 },
+        sample: [exampleSession],
+        expected: 1204,
       },
     },
     refusals: ['ORIGIN_MISMATCH', 'COUNT_CHANGED', 'CONFLICT'],
     handle: async (call) => {
       const { filter: asked, all = false, dryRun = false, expected, batchId } = call.body;
       if (!all && Object.values(asked).every((value) => value === undefined))
-        return invalidFields([{ path: 'all', message: 'must be true where the filter is empty' }]);
+        return wrongField('all', 'must be true where the filter is empty');
       const { request, operator } = call;
       const { limits } = services.sessions;
       const filter = openOnly(toHistoryFilter(asked, operator), request.atMs, limits);
@@ -90,10 +80,9 @@ export function endManyRoute(services: Services): Route {
         const sample = rows.map(({ record, state }) =>
           toOperatorSession(record, state, request.atMs, operator, limits),
         );
-        return { status: 200, body: { ...counts, sample, expected: counts.matched } };
+        return { ...counts, sample, expected: counts.matched };
       }
-      if (expected === undefined)
-        return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
+      if (expected === undefined) return wrongField('expected', 'is missing: count first, with dryRun');
       const input = {
         filter,
         ...counts,
@@ -102,8 +91,7 @@ export function endManyRoute(services: Services): Route {
         tenantId: tenantMeant(asked, operator),
         batchId,
       };
-      const ended = await endMany(input, actBy(call), services);
-      return ended instanceof Refusal ? ended : { status: 200, body: ended };
+      return endMany(input, actBy(call), services);
     },
   });
 }

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import { type OperatorSession, operatorSessionPage, sessionFilters } from '../../protocol/operator/session.ts';
 import type { Operator } from '../roles.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { HistorySort, Position } from '../../stores/voice-history/contract.ts';
 import { endingSoon } from '../../voice/ending-soon.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute, pageEnd, readCursor } from '../route.ts';
 import { toOperatorSession } from './view.ts';
@@ -35,12 +34,9 @@ type SessionQuery = z.output<typeof sessionFilters>;
 type Sort = HistorySort | 'deadline';
 
 /** The list of sessions by filters. */
-export function sessionsRoute({
-  core: {
-    stores: { history, usageReports },
-  },
-  sessions,
-}: Services): Route {
+export function sessionsRoute({ core, sessions }: Services): Route {
+  const { history, usageReports } = core.stores;
+
   function pageOf(asked: SessionQuery, sort: Sort, after: Position | undefined, operator: Operator, atMs: number) {
     const filter = toHistoryFilter(asked, operator);
     if (sort !== 'deadline') return history.list(filter, after, asked.limit, sort);
@@ -61,22 +57,20 @@ export function sessionsRoute({
     description:
       'One page at a time: pass nextCursor of one page as cursor for the next, until it is null. States are those last saved; the times of live sessions are current.',
     query: sessionFilters,
-    replies: {
-      200: {
-        description: 'A page of sessions',
-        schema: operatorSessionPage,
-        example: {
-          sessions: [exampleSession],
-          nextCursor: null,
-          asOf: '2030-01-01T12:01:30.000Z',
-          searchedTo: null,
-        },
+    reply: {
+      description: 'A page of sessions',
+      schema: operatorSessionPage,
+      example: {
+        sessions: [exampleSession],
+        nextCursor: null,
+        asOf: '2030-01-01T12:01:30.000Z',
+        searchedTo: null,
       },
     },
     handle: async (call, asked) => {
       const sort = asked.sort ?? (asked.endingWithinSec === undefined ? '-startedAt' : 'deadline');
       if ((sort === 'deadline') !== (asked.endingWithinSec !== undefined))
-        return invalidFields([{ path: 'sort', message: 'is deadline with endingWithinSec, and never without' }]);
+        return wrongField('sort', 'is deadline with endingWithinSec, and never without');
       const after = readPosition(asked.cursor, sort);
       if (after instanceof Refusal) return after;
       const { atMs } = call.request;
@@ -88,7 +82,7 @@ export function sessionsRoute({
       const shown = present.map(({ record, state }) =>
         toOperatorSession(record, state, atMs, call.operator, sessions.limits, usage.get(record.id)),
       );
-      return { status: 200, body: { sessions: shown, ...pageEnd(page, atMs, (end) => cursorOf(end, sort)) } };
+      return { sessions: shown, ...pageEnd(page, atMs, (end) => cursorOf(end, sort)) };
     },
   });
 }

@@ -2,13 +2,13 @@ import { classify, nextDeadline } from '../../../machines/voice-session/selector
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { iso, MINUTE_MS } from '../../kernel/time.ts';
+import { iso } from '../../kernel/time.ts';
 import { type EndedBy, operatorSessionDetail } from '../../protocol/operator/session.ts';
 import type { Entry } from '../../stores/journal/contract.ts';
 import { limitsInForce } from './limits-in-force.ts';
 import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Call, Result, Route } from '../../http/route.ts';
+import type { Call, Route } from '../../http/route.ts';
 import { callsOf, toOperatorCalls } from '../calls/view.ts';
 import {
   exampleEvent,
@@ -22,7 +22,7 @@ import {
   writeCursor,
 } from '../route.ts';
 import { toOperatorSession } from './view.ts';
-import { timelineCounts, timelineOf } from './timeline.ts';
+import { refusalsOf, timelineCounts, timelineOf } from './timeline.ts';
 import { whyNoWhisper } from './whisper.ts';
 import { actOf, whyOf } from './why.ts';
 import { type About, operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
@@ -33,9 +33,8 @@ import type { Services } from '../../http/services.ts';
 
 /** The newest acts on a session that are returned with it. */
 const MAX_ACTS = 5;
-/** The newest refusals that are returned too, including those of a client that has not yet heard of the end. */
+/** The newest refusals that are returned too. */
 const MAX_REFUSALS = 5;
-const AFTER_END_MS = MINUTE_MS;
 
 /** Everything known of one session. */
 export function sessionRoute(services: Services): Route {
@@ -46,43 +45,40 @@ export function sessionRoute(services: Services): Route {
     summary: 'Get one session: its record, state, end reason, next deadline, metadata, calls and events',
     description: `The next deadline is when the clock alone will change the session; null once it has ended. ${NAMED}`,
     params: sessionParams,
-    replies: {
-      200: {
-        description: 'The session',
-        schema: operatorSessionDetail,
-        example: {
-          ...exampleSession,
-          nextDeadline: '2030-01-01T12:15:00.000Z',
-          endedBy: null,
-          why: {
-            sentence: 'Still open: it ends 2030-01-01 12:15:00 UTC, when 15 min (MAX_SESSION_MINUTES) are over.',
-            facts: [
-              'Opened 2030-01-01 12:00:00 UTC, open for 90 s; last heartbeat 2030-01-01 12:01:30 UTC, last activity 2030-01-01 12:01:30 UTC.',
-            ],
-          },
-          mayWhisper: true,
-          audit: [],
-          refusals: [],
-          limits: {
-            maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
-            concurrentSessions: { value: 2, setBy: 'limits.concurrentSessions' },
-            'totals.dollarsDaily': { value: 100, setBy: 'totals.dollarsDaily' },
-          },
-          metadata: { page: 'pricing' },
-          hasContext: false,
-          agentVersion: '4f1c0e8b7d2a',
-          rating: null,
-          calls: [exampleCall],
-          events: [exampleEvent],
-          moreEvents: false,
-          lost: [],
+    reply: {
+      description: 'The session',
+      schema: operatorSessionDetail,
+      example: {
+        ...exampleSession,
+        nextDeadline: '2030-01-01T12:15:00.000Z',
+        endedBy: null,
+        why: {
+          sentence: 'Still open: it ends 2030-01-01 12:15:00 UTC, when 15 min (MAX_SESSION_MINUTES) are over.',
+          facts: [
+            'Opened 2030-01-01 12:00:00 UTC, open for 90 s; last heartbeat 2030-01-01 12:01:30 UTC, last activity 2030-01-01 12:01:30 UTC.',
+          ],
         },
+        mayWhisper: true,
+        audit: [],
+        refusals: [],
+        limits: {
+          maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
+          concurrentSessions: { value: 2, setBy: 'limits.concurrentSessions' },
+          'totals.dollarsDaily': { value: 100, setBy: 'totals.dollarsDaily' },
+        },
+        metadata: { page: 'pricing' },
+        hasContext: false,
+        agentVersion: '4f1c0e8b7d2a',
+        rating: null,
+        calls: [exampleCall],
+        events: [exampleEvent],
+        moreEvents: false,
+        lost: [],
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const { limits } = services.sessions;
       const { atMs } = call.request;
       const deadline = nextDeadline(record, limits);
@@ -97,21 +93,11 @@ export function sessionRoute(services: Services): Route {
           MAX_ACTS,
         ),
         services.core.stores.usageReports.ofSessions([record.id]),
-        services.core.stores.journal.list(
-          {
-            kinds: ['refusal'],
-            subject: record.subject,
-            fromMs: record.startedAtMs,
-            beforeMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS) + 1,
-            tenants: call.operator.tenants,
-          },
-          undefined,
-          MAX_REFUSALS,
-        ),
+        services.core.stores.journal.list(refusalsOf(record, atMs, call.operator), undefined, MAX_REFUSALS),
         services.core.stores.history.ratingsOf([record.id]),
       ]);
       const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
-      const body = {
+      return {
         ...toOperatorSession(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
         nextDeadline: Number.isFinite(deadline) ? iso(deadline) : null,
         endedBy: endedBy(record, act),
@@ -130,7 +116,6 @@ export function sessionRoute(services: Services): Route {
         calls: toOperatorCalls(calls, call.operator),
         ...toEvents(events, call.operator),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -151,12 +136,10 @@ export function eventsRoute(services: Services): Route {
     description: `Each event that changed its state, with the guards that were evaluated; with \`about\` everything that happened with the session in one list: also its calls, usage, tools, webhooks, actions of operators, and refusals of its subject. ${NAMED}`,
     params: sessionParams,
     query: pageOfEvents,
-    replies: {
-      200: {
-        description: 'A page of events',
-        schema: operatorEventPage,
-        example: { events: [exampleEvent], nextCursor: null },
-      },
+    reply: {
+      description: 'A page of events',
+      schema: operatorEventPage,
+      example: { events: [exampleEvent], nextCursor: null },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call, { cursor, limit, about }) => {
@@ -167,11 +150,8 @@ export function eventsRoute(services: Services): Route {
       if (record instanceof Refusal) return record;
       const page = await eventsOf('voice-session', refOf(record.id), after, limit, services.core.stores.journal);
       return {
-        status: 200,
-        body: {
-          events: viewsOf(page, call.operator),
-          nextCursor: page.next === undefined ? null : writeCursor(journalCursor(page.next)),
-        },
+        events: viewsOf(page, call.operator),
+        nextCursor: page.next === undefined ? null : writeCursor(journalCursor(page.next)),
       };
     },
   });
@@ -182,7 +162,7 @@ async function timeline(
   call: Call,
   { cursor, limit, about }: { readonly cursor?: string | undefined; readonly limit: number; readonly about: About[] },
   services: Services,
-): Promise<Result> {
+): Promise<object> {
   const after = readCursor(cursor, [0, 0, 0] as const);
   if (after instanceof Refusal) return after;
   const record = await findNamed(call, services);
@@ -193,5 +173,5 @@ async function timeline(
     after === undefined ? timelineCounts(asked, services) : undefined,
   ]);
   const nextCursor = page.next === undefined ? null : writeCursor(page.next);
-  return { status: 200, body: { events: page.events, ...counted, nextCursor } };
+  return { events: page.events, ...counted, nextCursor };
 }

@@ -155,7 +155,8 @@ function journalQueries(asked: TimelineQuery, calls: readonly string[]): Journal
   return all;
 }
 
-function refusalsOf(
+/** The refusals of a session's subject, from its start until its client has heard of the end. */
+export function refusalsOf(
   { subject, startedAtMs, endedAtMs }: VoiceRecord,
   atMs: number,
   { tenants }: Operator,

@@ -17,31 +17,19 @@ export function toOperatorSession(
   limits: VoiceLimits,
   usage = NOTHING_USED,
 ): OperatorSession {
-  const {
-    id,
-    caller,
-    subject: emailHash,
-    tenantId,
-    agentId,
-    keyId,
-    provider,
-    upstreamId,
-    endedAtMs,
-    endReason,
-  } = record;
-  const endedAt = isoOrNull(endedAtMs);
+  const { id, caller, tenantId, agentId, keyId, provider, upstreamId, endReason } = record;
   return {
     id: seesWholeIds(operator) ? id : refOf(id),
     ref: refOf(id),
     state,
     caller,
-    emailHash,
+    emailHash: record.subject,
     tenantId,
     agentId,
     keyId,
     provider,
     upstreamId,
-    endedAt,
+    endedAt: isoOrNull(record.endedAtMs),
     endReason,
     deadline: deadlineOf(record, limits),
     session: viewOf(record, at),

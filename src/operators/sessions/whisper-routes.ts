@@ -1,9 +1,9 @@
-import { whisperReply, whisperRequest } from '../../protocol/operator/session.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { whisperRequest } from '../../protocol/operator/session.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { whisper } from './whisper.ts';
+import { done } from '../../protocol/values.ts';
 
 /** Whispers to the agent of a session. */
 export function whisperRoute(services: Services): Route {
@@ -17,13 +17,10 @@ export function whisperRoute(services: Services): Route {
     body: whisperRequest,
     params: sessionParams,
     bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
-    replies: {
-      200: { description: 'The message was sent to the provider', schema: whisperReply, example: { ok: true } },
-    },
+    reply: { description: 'The message was sent to the provider', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const [calls, setup] = await Promise.all([
         services.calls.ofSession(record.id),
         services.core.stores.sessionSetups.find(record.id),
@@ -34,7 +31,7 @@ export function whisperRoute(services: Services): Route {
         by: actBy(call),
         services,
       });
-      return refused ?? { status: 200, body: { ok: true } };
+      return refused ?? { ok: true };
     },
   });
 }

@@ -44,14 +44,8 @@ export async function whyOf(
 }
 
 /** The act that ended a session, directly or by revoking its key; later acts found it ended. @throws Unavailable when the database is away */
-export async function actOf(
-  record: VoiceRecord,
-  {
-    core: {
-      stores: { journal },
-    },
-  }: OperatorServices,
-): Promise<Entry<'act'> | undefined> {
+export async function actOf(record: VoiceRecord, { core }: OperatorServices): Promise<Entry<'act'> | undefined> {
+  const { journal } = core.stores;
   const { id, tenantId, keyId, endReason, endedAtMs } = record;
   if (endedAtMs === null) return undefined;
   if (endReason === 'closed_by_operator')

@@ -2,7 +2,6 @@ import { iso } from '../../kernel/time.ts';
 import {
   operatorStops,
   resumeReply,
-  stopFilters,
   stopReply,
   stopRequest,
   type OperatorStop,
@@ -15,6 +14,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
+import { ofTenant } from '../../protocol/fields.ts';
 
 const NAME_A_TENANT = 'Name a tenantId: you may stop your own tenants, and not the whole installation.';
 
@@ -36,13 +36,11 @@ export function stopsRoute(services: Services): Route {
     summary: 'Get what is stopped, by whom, and what is still open',
     description:
       'With tenantId `open` counts that tenant only. A session with direct calls counts as over once it has ended here: its provider cannot be asked to end the call.',
-    query: stopFilters,
-    replies: {
-      200: {
-        description: 'The stops, that of the installation first',
-        schema: operatorStops,
-        example: { stops: [exampleStop], open: exampleOpen },
-      },
+    query: ofTenant,
+    reply: {
+      description: 'The stops, that of the installation first',
+      schema: operatorStops,
+      example: { stops: [exampleStop], open: exampleOpen },
     },
     async handle({ operator }, { tenantId }) {
       const shown = within(operator, tenantId);
@@ -51,7 +49,7 @@ export function stopsRoute(services: Services): Route {
         stillOpen(tenantsOf(shown), services.core.stores),
       ]);
       const seen = stops.filter((stop) => stop.tenantId === null || seesTenant(shown, stop.tenantId));
-      return { status: 200, body: { stops: seen.map((stop) => toOperatorStop(stop, operator)), open } };
+      return { stops: seen.map((stop) => toOperatorStop(stop, operator)), open };
     },
   });
 }
@@ -68,22 +66,19 @@ export function stopRoute(services: Services): Route {
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'a key leaked' },
-    replies: {
-      200: {
-        description: 'The stop is in force; what is open now is being ended',
-        schema: stopReply,
-        example: { ok: true, stop: exampleStop, open: exampleOpen },
-      },
+    reply: {
+      description: 'The stop is in force; what is open now is being ended',
+      schema: stopReply,
+      example: { ok: true, stop: exampleStop, open: exampleOpen },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    async handle(call) {
-      const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
+    find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
+    handle: async (call, _query, scope) => {
       const stop = await stopService(scope, actBy(call), services.operators.keys);
       if (stop instanceof Refusal) return stop;
       await services.tenants.catchUp();
       const open = await stillOpen(tenantsOf(within(call.operator, scope ?? undefined)), services.core.stores);
-      return { status: 200, body: { ok: true, stop: toOperatorStop(stop, call.operator), open } };
+      return { ok: true, stop: toOperatorStop(stop, call.operator), open };
     },
   });
 }
@@ -100,17 +95,14 @@ export function resumeRoute(services: Services): Route {
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'the key was replaced' },
-    replies: {
-      200: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
-    },
+    reply: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    async handle(call) {
-      const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
-      if (scope instanceof Refusal) return scope;
+    find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
+    handle: async (call, _query, scope) => {
       const isLifted = await resumeService(scope, actBy(call), services.operators.keys);
       if (isLifted instanceof Refusal) return isLifted;
       await services.tenants.catchUp();
-      return { status: 200, body: { ok: true, alreadyRunning: !isLifted } };
+      return { ok: true, alreadyRunning: !isLifted };
     },
   });
 }

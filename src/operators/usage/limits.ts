@@ -16,13 +16,7 @@ export function recentSinceMs(by: UsageBy, atMs: number): number {
 export async function ceilingsOf(
   by: UsageBy,
   rows: readonly UsageRow[],
-  {
-    core: {
-      stores: { usageReports },
-    },
-    tenants: directory,
-    usage: { limitsOf },
-  }: OperatorServices,
+  { core, tenants: directory, usage: { limitsOf } }: OperatorServices,
 ): Promise<ReadonlyMap<string, Ceilings>> {
   if (by === 'key') {
     const known = rows.map(({ id, tenantId, keyId }) => {
@@ -32,7 +26,7 @@ export async function ceilingsOf(
     return new Map(known.filter(([, ceilings]) => isBounded(ceilings)));
   }
   if (by !== 'subject') return new Map();
-  const callers = await usageReports.callersOf(rows.map(({ id }) => id));
+  const callers = await core.stores.usageReports.callersOf(rows.map(({ id }) => id));
   return new Map(
     rows.map(({ id, tenantId, keyId }) => {
       // Without a session a back end reported: for a console user, unless it named a tenant.

@@ -4,10 +4,9 @@ import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
 import { ceilingsOf, recentSinceMs } from './limits.ts';
 import { projectTo, shareOf } from './projection.ts';
 import { type OperatorUsageRow, toUsed, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { UsageAsked, UsagePosition, UsageReport } from '../../stores/usage-reports/contract.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute, readCursor, writeCursor } from '../route.ts';
 import type { Services } from '../../http/services.ts';
@@ -29,30 +28,28 @@ export function usageRoute(services: Services): Route {
       `A range has at most ${MAX_DAYS} days, ${MAX_DAYS_BY_HOUR} by hours, one by session; usage by subject is available by days only. More than that, or too much to add up, is QUERY_TOO_BROAD: ask for a shorter range, or for one tenant.`,
     ].join('\n\n'),
     query: usageFilters,
-    replies: {
-      200: {
-        description: 'A page of rows, and the totals of the whole range',
-        schema: usageReportReply,
-        example: {
-          rows: [
-            {
-              id: 'acme/site',
-              tenantId: 'acme',
-              tokens: 120_400,
-              dollars: 3.1,
-              share: 0.775,
-              ceiling: 20,
-              ceilingTokens: null,
-              projected: 6.4,
-              projectedTokens: 240_800,
-            },
-          ],
-          series: [{ at: '2030-01-01', tokens: 150_000, dollars: 4 }],
-          total: { tokens: 150_000, dollars: 4 },
-          unattributed: { tokens: 29_600, dollars: 0.9 },
-          nextCursor: null,
-          asOf: '2030-01-01T12:00:00.000Z',
-        },
+    reply: {
+      description: 'A page of rows, and the totals of the whole range',
+      schema: usageReportReply,
+      example: {
+        rows: [
+          {
+            id: 'acme/site',
+            tenantId: 'acme',
+            tokens: 120_400,
+            dollars: 3.1,
+            share: 0.775,
+            ceiling: 20,
+            ceilingTokens: null,
+            projected: 6.4,
+            projectedTokens: 240_800,
+          },
+        ],
+        series: [{ at: '2030-01-01', tokens: 150_000, dollars: 4 }],
+        total: { tokens: 150_000, dollars: 4 },
+        unattributed: { tokens: 29_600, dollars: 0.9 },
+        nextCursor: null,
+        asOf: '2030-01-01T12:00:00.000Z',
       },
     },
     refusals: ['QUERY_TOO_BROAD'],
@@ -63,7 +60,7 @@ export function usageRoute(services: Services): Route {
       const report = await services.core.stores.usageReports.read(asked);
       if (report === 'too_broad')
         return tooBroad('This is too much to add up; ask for a shorter range, or for one tenant.');
-      const body = {
+      return {
         rows: await rowsOf(report, asked, atMs, services),
         series: report.series.map(({ at, ...totals }) => ({
           at: typeof at === 'number' ? iso(at) : at,
@@ -74,7 +71,6 @@ export function usageRoute(services: Services): Route {
         nextCursor: report.next === undefined ? null : writeCursor(cursorOf(report.next)),
         asOf: iso(atMs),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -86,14 +82,13 @@ function askedOf(
   { usage: { calendar } }: Services,
 ): UsageAsked | Refusal {
   const { by, span, cursor, limit } = query;
-  if (by === 'subject' && span === 'hour')
-    return invalidFields([{ path: 'span', message: 'must be day where by is subject' }]);
+  if (by === 'subject' && span === 'hour') return wrongField('span', 'must be day where by is subject');
   const isByDay = span === 'day' && by !== 'session';
   const untilMs = query.to === undefined ? atMs : Date.parse(query.to);
   // The range includes the present instant.
   const toMs = query.to === undefined ? untilMs + 1 : untilMs;
   const fromMs = query.from === undefined ? toMs - (isByDay ? 1 : DAY_MS) : Date.parse(query.from);
-  if (fromMs >= toMs) return invalidFields([{ path: 'from', message: 'must be before to' }]);
+  if (fromMs >= toMs) return wrongField('from', 'must be before to');
   const most = by === 'session' ? 1 : span === 'hour' ? MAX_DAYS_BY_HOUR : MAX_DAYS;
   if (untilMs - fromMs > most * DAY_MS)
     return tooBroad(`A range has at most ${most} ${most === 1 ? 'day' : 'days'} here.`);

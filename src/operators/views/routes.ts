@@ -3,18 +3,14 @@ import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
-import {
-  deleteViewReply,
-  type OperatorView,
-  savedViews,
-  saveViewReply,
-  saveViewRequest,
-} from '../../protocol/operator/view.ts';
+import { type OperatorView, savedViews, saveViewReply, saveViewRequest } from '../../protocol/operator/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
+import { done } from '../../protocol/values.ts';
 import type { SavedView } from '../../stores/saved-views/contract.ts';
 import { act } from '../act.ts';
 import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { string } from '../../protocol/values.ts';
 
 /** The most views that one operator may save. */
 const MAX_VIEWS = 50;
@@ -37,11 +33,11 @@ export function viewsRoute(services: Services): Route {
     path: '/api/operator/views',
     operationId: 'listViews',
     summary: 'List saved views: your own, and those of your tenants',
-    replies: { 200: { description: 'The views', schema: savedViews, example: { views: [exampleView] } } },
+    reply: { description: 'The views', schema: savedViews, example: { views: [exampleView] } },
     handle: async ({ operator }) => {
       const owner = ownerOf(operator, services);
       const views = await services.core.stores.savedViews.list(owner, tenantsOf(operator));
-      return { status: 200, body: { views: views.map((view) => toOperatorView(view, owner)) } };
+      return { views: views.map((view) => toOperatorView(view, owner)) };
     },
   });
 }
@@ -56,7 +52,7 @@ export function saveViewRoute(services: Services): Route {
     description: `It replaces your own view of the same name. An operator can have ${MAX_VIEWS}; a view shows nobody more than they may see without it. A view for a tenant needs the right to change, and is audited.`,
     body: saveViewRequest,
     bodyExample: { name: exampleView.name, href: exampleView.href },
-    replies: { 201: { description: 'The view was saved', schema: saveViewReply, example: { view: exampleView } } },
+    reply: { status: 201, description: 'The view was saved', schema: saveViewReply, example: { view: exampleView } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { operator, request, body } = call;
@@ -76,14 +72,12 @@ export function saveViewRoute(services: Services): Route {
         () => store.save(view, MAX_VIEWS),
       );
       if (kept === undefined) return new Refusal('CONFLICT', `You have ${MAX_VIEWS} views: delete one first.`);
-      return { status: 201, body: { view: toOperatorView(kept, owner) } };
+      return { view: toOperatorView(kept, owner) };
     },
   });
 }
 
-const viewParams = z.object({
-  id: z.string().meta({ description: 'The id of the view', examples: [exampleView.id] }),
-});
+const viewParams = z.object({ id: string('The id of the view', exampleView.id) });
 
 /** Deletes the operator's own view, or one shared with a tenant that they may change, because whoever saved it may have left. */
 export function deleteViewRoute(services: Services): Route {
@@ -93,7 +87,7 @@ export function deleteViewRoute(services: Services): Route {
     operationId: 'deleteView',
     summary: 'Delete a view of your own, or one saved for a tenant that you may change',
     params: viewParams,
-    replies: { 200: { description: 'The view was deleted', schema: deleteViewReply, example: { ok: true } } },
+    reply: { description: 'The view was deleted', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const { operator, params } = call;
@@ -105,7 +99,7 @@ export function deleteViewRoute(services: Services): Route {
         view !== undefined &&
         (await toldIfShared('view.delete', view, call, services, async () => store.delete(view.owner, view.id)));
       return isDeleted
-        ? { status: 200, body: { ok: true } }
+        ? { ok: true }
         : new Refusal(
             'NOT_FOUND',
             'There is no such view that you may delete; GET /api/operator/views names those that there are.',

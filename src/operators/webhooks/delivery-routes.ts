@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';
@@ -12,14 +10,14 @@ import {
   replayReply,
   replayRequest,
   sessionDeliveries,
-  webhookActRequest,
-  webhookDone,
 } from '../../protocol/operator/webhook.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
+import { done, string } from '../../protocol/values.ts';
+import { onlyReason } from '../../protocol/fields.ts';
 
 /** Deliveries that are listed for one session. */
 const MAX_OF_SESSION = 100;
@@ -41,7 +39,7 @@ const exampleDelivery: OperatorDelivery = {
 };
 
 const deliveryParams = webhookParams.extend({
-  event: z.string().meta({ description: 'The id of the event', examples: [exampleDelivery.event] }),
+  event: string('The id of the event', exampleDelivery.event),
 });
 
 /** Deliveries to an endpoint, sent and waiting. */
@@ -53,16 +51,14 @@ export function deliveriesRoute(services: Services): Route {
     summary: 'List the deliveries to a webhook, sent and waiting, newest first',
     params: webhookParams,
     query: deliveryFilters,
-    replies: {
-      200: {
-        description: 'A page of deliveries',
-        schema: deliveryPage,
-        example: {
-          deliveries: [exampleDelivery],
-          nextCursor: null,
-          asOf: '2030-01-01T12:07:00.000Z',
-          searchedTo: null,
-        },
+    reply: {
+      description: 'A page of deliveries',
+      schema: deliveryPage,
+      example: {
+        deliveries: [exampleDelivery],
+        nextCursor: null,
+        asOf: '2030-01-01T12:07:00.000Z',
+        searchedTo: null,
       },
     },
     refusals: ['NOT_FOUND'],
@@ -76,7 +72,7 @@ export function deliveriesRoute(services: Services): Route {
       const page = await webhooks.deliveries(filter, after && { atMs: after[0], eventId: after[1] }, limit);
       const deliveries = page.rows.map(toOperatorDelivery);
       const end = pageEnd(page, call.request.atMs, ({ atMs, eventId }) => [atMs, eventId]);
-      return { status: 200, body: { deliveries, ...end } };
+      return { deliveries, ...end };
     },
   });
 }
@@ -89,23 +85,20 @@ export function deliveryRoute(services: Services): Route {
     operationId: 'getDelivery',
     summary: 'Get one delivery to a webhook, with the body that is sent',
     params: deliveryParams,
-    replies: {
-      200: {
-        description: 'The delivery',
-        schema: deliveryDetail,
-        example: {
-          ...exampleDelivery,
-          body: '{"type":"session.settled","timestamp":"2030-01-01T12:06:00.000Z","data":{}}',
-        },
+    reply: {
+      description: 'The delivery',
+      schema: deliveryDetail,
+      example: {
+        ...exampleDelivery,
+        body: '{"type":"session.settled","timestamp":"2030-01-01T12:06:00.000Z","data":{}}',
       },
     },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      if (found instanceof Refusal) return found;
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
       const delivery = await services.webhooks.endpoints.webhooks.delivery(found.id, call.params[1] ?? '');
       if (delivery === undefined) return noDelivery();
-      return { status: 200, body: { ...toOperatorDelivery(delivery), body: delivery.body } };
+      return { ...toOperatorDelivery(delivery), body: delivery.body };
     },
   });
 }
@@ -120,15 +113,14 @@ export function replayRoute(services: Services): Route {
     description: 'Sent at once, with the same webhook-id and all attempts.',
     params: deliveryParams,
     right: 'change',
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: { reason: 'the server lost it' },
-    replies: { 200: { description: 'The event will be sent', schema: webhookDone, example: { ok: true } } },
+    reply: { description: 'The event will be sent', schema: done, example: { ok: true } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      if (found instanceof Refusal) return found;
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
       const replayed = await replayOne(found, call.params[1] ?? '', actBy(call), services.webhooks.endpoints);
-      return replayed instanceof Refusal ? replayed : { status: 200, body: { ok: true } };
+      return replayed instanceof Refusal ? replayed : { ok: true };
     },
   });
 }
@@ -147,29 +139,25 @@ export function replayManyRoute(services: Services): Route {
     perOperator: { name: 'webhook replay', perMinute: 30 },
     body: replayRequest,
     bodyExample: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z', dryRun: true },
-    replies: {
-      200: {
-        description: 'The number of deliveries',
-        schema: replayReply,
-        example: { matched: 812, expected: 812 },
-      },
+    reply: {
+      description: 'The number of deliveries',
+      schema: replayReply,
+      example: { matched: 812, expected: 812 },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'COUNT_CHANGED', 'QUERY_TOO_BROAD'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      if (found instanceof Refusal) return found;
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
       const { from: fromMs, to: toMs, types, dryRun = false, expected } = call.body;
       const { endpoints } = services.webhooks;
       const span = { fromMs, toMs, types };
       if (dryRun) {
         const matched = await countReplay(found, span, endpoints);
-        return { status: 200, body: { matched, expected: matched } };
+        return { matched, expected: matched };
       }
-      if (expected === undefined)
-        return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
+      if (expected === undefined) return wrongField('expected', 'is missing: count first, with dryRun');
       const replayed = await replayMany(found, span, expected, actBy(call), endpoints);
       if (replayed instanceof Refusal) return replayed;
-      return { status: 200, body: { replayed } };
+      return { replayed };
     },
   });
 }
@@ -183,17 +171,14 @@ export function sessionDeliveriesRoute(services: Services): Route {
     summary: 'List the webhook deliveries about a session, newest first',
     description: `At most ${MAX_OF_SESSION}, from the webhooks that you may see. ${NAMED}`,
     params: sessionParams,
-    replies: {
-      200: {
-        description: 'The deliveries',
-        schema: sessionDeliveries,
-        example: { deliveries: [{ ...exampleDelivery, url: exampleWebhook.url, tenantId: 'acme' }] },
-      },
+    reply: {
+      description: 'The deliveries',
+      schema: sessionDeliveries,
+      example: { deliveries: [{ ...exampleDelivery, url: exampleWebhook.url, tenantId: 'acme' }] },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call) => {
-      const record = await findNamed(call, services);
-      if (record instanceof Refusal) return record;
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
       const { webhooks } = services.webhooks.endpoints;
       const found = await webhooks.ofSession(refOf(record.id), call.operator.tenants, MAX_OF_SESSION);
       const deliveries = found.map(({ url, tenantId, ...delivery }) => ({
@@ -201,7 +186,7 @@ export function sessionDeliveriesRoute(services: Services): Route {
         url: urlSeenBy(call.operator, url),
         tenantId,
       }));
-      return { status: 200, body: { deliveries } };
+      return { deliveries };
     },
   });
 }

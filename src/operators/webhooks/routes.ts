@@ -8,9 +8,6 @@ import {
   newWebhookRequest,
   type OperatorWebhook,
   operatorWebhooks,
-  webhookActRequest,
-  webhookDone,
-  webhookFilters,
   webhookReply,
   webhookSecretReply,
   webhookTestReply,
@@ -29,8 +26,10 @@ import {
   tryWebhook,
 } from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within } from '../roles.ts';
-import { actBy, noTenant, operatorRoute, scopeOf } from '../route.ts';
+import { actBy, findTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
+import { done, string } from '../../protocol/values.ts';
+import { ofTenant, onlyReason } from '../../protocol/fields.ts';
 
 export const exampleWebhook: OperatorWebhook = {
   id: 'wh_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -52,9 +51,7 @@ const TYPES = Object.entries(WEBHOOK_TYPES).map(([type, meaning]) => ({ type, me
 
 const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
-export const webhookParams = z.object({
-  id: z.string().meta({ description: 'The id of the webhook', examples: [exampleWebhook.id] }),
-});
+export const webhookParams = z.object({ id: string('The id of the webhook', exampleWebhook.id) });
 
 const CHANGES = ['ORIGIN_MISMATCH', 'NOT_FOUND'] as const;
 
@@ -74,13 +71,11 @@ export function webhooksRoute(services: Services): Route {
     path: '/api/operator/webhooks',
     operationId: 'listWebhooks',
     summary: 'List webhooks of tenants and of the installation, their state, and how many deliveries wait',
-    query: webhookFilters,
-    replies: {
-      200: {
-        description: 'The webhooks',
-        schema: operatorWebhooks,
-        example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook], types: TYPES },
-      },
+    query: ofTenant,
+    reply: {
+      description: 'The webhooks',
+      schema: operatorWebhooks,
+      example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook], types: TYPES },
     },
     handle: async (call, { tenantId }) => {
       const { webhooks, tenants: directory } = services;
@@ -89,12 +84,11 @@ export function webhooksRoute(services: Services): Route {
       const found = await store.list(tenantsOf(operator));
       const waiting = await store.countWaiting(found.map(({ id }) => id));
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
-      const body = {
+      return {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
         types: TYPES,
         webhooks: found.map((one) => toOperatorWebhook(one, operator, waiting.get(one.id))),
       };
-      return { status: 200, body };
     },
   });
 }
@@ -106,12 +100,10 @@ export function webhookRoute(services: Services): Route {
     operationId: 'getWebhook',
     summary: 'Get one webhook, and how many deliveries wait for it',
     params: webhookParams,
-    replies: { 200: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    reply: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const found = await findWebhook(call, services);
-      return found instanceof Refusal ? found : shown(found, call, services);
-    },
+    find: (call) => findWebhook(call, services),
+    handle: (call, _query, found) => shown(found, call, services),
   });
 }
 
@@ -126,21 +118,19 @@ export function addWebhookRoute(services: Services): Route {
     right: 'change',
     body: newWebhookRequest,
     bodyExample: { tenantId: 'acme', url: 'https://hooks.acme.example/switchboard', types: ['session.settled'] },
-    replies: {
-      201: {
-        description: 'The webhook was added',
-        schema: newWebhookReply,
-        example: { webhook: exampleWebhook, secret: exampleSecret },
-      },
+    reply: {
+      status: 201,
+      description: 'The webhook was added',
+      schema: newWebhookReply,
+      example: { webhook: exampleWebhook, secret: exampleSecret },
     },
     refusals: [...CHANGES, 'CONFLICT'],
-    handle: async (call) => {
-      const tenantId = await findScope(call, services);
-      if (tenantId instanceof Refusal) return tenantId;
+    find: (call) => findScope(call, services),
+    handle: async (call, _query, tenantId) => {
       const { url, types } = call.body;
       const made = await addWebhook({ tenantId, url, types }, actBy(call), services.webhooks.endpoints);
       if (made instanceof Refusal) return made;
-      return { status: 201, body: { webhook: toOperatorWebhook(made.endpoint, call.operator), secret: made.secret } };
+      return { webhook: toOperatorWebhook(made.endpoint, call.operator), secret: made.secret };
     },
   });
 }
@@ -156,16 +146,14 @@ export function changeWebhookRoute(services: Services): Route {
     right: 'change',
     body: changeWebhookRequest,
     bodyExample: { types: ['session.settled', 'call.unconfirmed'] },
-    replies: {
-      200: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
-    },
+    reply: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: CHANGES,
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const { url, types } = call.body;
-        const changed = await changeWebhook(found, { url, types }, actBy(call), services.webhooks.endpoints);
-        return changed instanceof Refusal ? changed : shown(changed, call, services);
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const { url, types } = call.body;
+      const changed = await changeWebhook(found, { url, types }, actBy(call), services.webhooks.endpoints);
+      return changed instanceof Refusal ? changed : shown(changed, call, services);
+    },
   });
 }
 
@@ -179,13 +167,13 @@ export function deleteWebhookRoute(services: Services): Route {
     params: webhookParams,
     right: 'change',
     query: deleteWebhookFilters,
-    replies: { 200: { description: 'The webhook was deleted', schema: webhookDone, example: { ok: true } } },
+    reply: { description: 'The webhook was deleted', schema: done, example: { ok: true } },
     refusals: CHANGES,
-    handle: (call, { reason = null }) =>
-      withWebhook(call, services, async (found) => {
-        const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
-        return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, { reason = null }, found) => {
+      const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
+      return deleted instanceof Refusal ? deleted : { ok: true };
+    },
   });
 }
 
@@ -198,15 +186,15 @@ export function rotateWebhookRoute(services: Services): Route {
     description: 'The previous secret also signs for another 24 hours.',
     params: webhookParams,
     right: 'change',
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: { reason: 'once a year' },
-    replies: { 201: { description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } } },
+    reply: { status: 201, description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } },
     refusals: [...CHANGES, 'CONFLICT'],
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
-        return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
+      return secret instanceof Refusal ? secret : { secret };
+    },
   });
 }
 
@@ -221,21 +209,20 @@ export function tryWebhookRoute(services: Services): Route {
     params: webhookParams,
     right: 'change',
     perOperator: { name: 'webhook test', perMinute: 30 },
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: {},
-    replies: {
-      201: {
-        description: 'The event will be sent',
-        schema: webhookTestReply,
-        example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
-      },
+    reply: {
+      status: 201,
+      description: 'The event will be sent',
+      schema: webhookTestReply,
+      example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
     },
     refusals: CHANGES,
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
-        return event instanceof Refusal ? event : { status: 201, body: { event } };
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
+      return event instanceof Refusal ? event : { event };
+    },
   });
 }
 
@@ -253,37 +240,26 @@ export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): 
       : 'Events that happen meanwhile wait for it.',
     params: webhookParams,
     right: 'change',
-    body: webhookActRequest,
+    body: onlyReason,
     bodyExample: {},
-    replies: {
-      200: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
-    },
+    reply: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
     refusals: CHANGES,
-    handle: (call) =>
-      withWebhook(call, services, async (found) => {
-        const turned = await turn(found, actBy(call), services.webhooks.endpoints);
-        return turned instanceof Refusal ? turned : shown(turned, call, services);
-      }),
+    find: (call) => findWebhook(call, services),
+    handle: async (call, _query, found) => {
+      const turned = await turn(found, actBy(call), services.webhooks.endpoints);
+      return turned instanceof Refusal ? turned : shown(turned, call, services);
+    },
   });
-}
-
-async function withWebhook<T>(
-  call: Pick<Call, 'operator' | 'params'>,
-  services: Services,
-  work: (found: WebhookEndpoint) => Promise<T>,
-): Promise<T | Refusal> {
-  const found = await findWebhook(call, services);
-  return found instanceof Refusal ? found : work(found);
 }
 
 async function shown(endpoint: WebhookEndpoint, { operator }: Pick<Call, 'operator'>, { webhooks }: Services) {
   const waiting = await webhooks.endpoints.webhooks.countWaiting([endpoint.id]);
-  return { status: 200, body: { webhook: toOperatorWebhook(endpoint, operator, waiting.get(endpoint.id)) } };
+  return { webhook: toOperatorWebhook(endpoint, operator, waiting.get(endpoint.id)) };
 }
 
 async function findScope(
   { operator, body: { tenantId } }: Call<{ readonly tenantId?: string | undefined }>,
-  { tenants: directory }: Services,
+  services: Services,
 ): Promise<string | null | Refusal> {
   const scope = scopeOf(
     operator,
@@ -291,7 +267,6 @@ async function findScope(
     'Name a tenantId: you may add webhooks to your own tenants, and not to the installation.',
   );
   if (scope === null || scope instanceof Refusal) return scope;
-  // A tenant that was added a moment ago may not have reached this node yet.
-  await directory.reload();
-  return directory.tenant(scope) === undefined ? noTenant(scope) : scope;
+  const tenant = await findTenant(operator, scope, services);
+  return tenant instanceof Refusal ? tenant : tenant.id;
 }

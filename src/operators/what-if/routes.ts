@@ -6,8 +6,7 @@ import { whatIfReply, whatIfRequest, type WhatIfReply, type WhatIfRequest } from
 import { mustWait, Refusal, wrongField } from '../../protocol/refusal.ts';
 import { faultOfBudget, toNewBudget } from '../../tenants/budgets.ts';
 import { noKey } from '../keys/routes.ts';
-import { seesTenant } from '../roles.ts';
-import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { actBy, findTenant, operatorAnswerRoute } from '../route.ts';
 import { MAX_DAYS, prepareReplay, type PreparedReplay } from './prepare.ts';
 
 const PER_MINUTE = 20;
@@ -30,7 +29,7 @@ const example: WhatIfReply = {
 /** Previews the effect of other limits; nothing is changed. */
 export function whatIfRoute(services: Services): Route {
   let running = 0;
-  return operatorRoute({
+  return operatorAnswerRoute({
     method: 'POST',
     path: '/api/operator/what-if',
     operationId: 'replayChange',
@@ -81,9 +80,8 @@ async function toReplay(call: Call<WhatIfRequest>, services: Services): Promise<
   const { from, to, tenantId, change } = call.body;
   if (from >= to) return wrongField('from', 'must be before to');
   if (to - from > MAX_DAYS * DAY_MS) return new Refusal('QUERY_TOO_BROAD', `A replay has at most ${MAX_DAYS} days.`);
-  await services.tenants.reload();
-  const tenant = seesTenant(call.operator, tenantId) ? services.tenants.tenant(tenantId) : undefined;
-  if (tenant === undefined) return noTenant(tenantId);
+  const tenant = await findTenant(call.operator, tenantId, services);
+  if (tenant instanceof Refusal) return tenant;
   const { keyId, budget } = change;
   if (keyId !== undefined && !tenant.keys.some(({ id }) => id === keyId)) return noKey(tenantId, keyId);
   const fault = budget && faultOfBudget(budget.of, tenant);

@@ -4,7 +4,7 @@ import { count, ok } from '../values.ts';
 
 /** POST /api/operator/addresses/lift: lets an address log in from new browsers again (docs/contract.md, section 6.2). */
 export const liftAddressRequest = z.strictObject({
-  email: email.meta({ description: 'The e-mail address that may log in again from new browsers' }),
+  email: email.describe('The e-mail address that may log in again from new browsers'),
   reason: z
     .string()
     .trim()
@@ -15,6 +15,6 @@ export const liftAddressRequest = z.strictObject({
 
 export const liftAddressReply = z.object({
   ok,
-  failures: count.meta({ description: 'The count of wrong codes in a row that was reset' }),
-  mayLogIn: z.boolean().meta({ description: 'Whether CONSOLE_EMAILS admits the address' }),
+  failures: count.describe('The count of wrong codes in a row that was reset'),
+  mayLogIn: z.boolean().describe('Whether CONSOLE_EMAILS admits the address'),
 });

@@ -1,22 +1,27 @@
 import { z } from 'zod';
 import { budgetChanges, budgetFields, checkBudget, minutesOf } from '../budget.ts';
-import { agentId, auditReason, keyId, namedTenant, tenantId as tenantIdField, tenantNamed } from '../fields.ts';
-import { inUnit, instant, ok, ordinal, percent, text } from '../values.ts';
+import {
+  agentId,
+  auditReason,
+  keyId,
+  namedTenant,
+  reasonAsked,
+  tenantId as tenantIdField,
+  tenantNamed,
+} from '../fields.ts';
+import { instant, number, ordinal, percent, string } from '../values.ts';
 import { asOf } from './page.ts';
 import { toUsed, used } from './usage.ts';
 
 const tenantId = tenantNamed
   .optional()
-  .meta({ description: 'The tenant of the budget; leave it out for a budget of the installation' });
+  .describe('The tenant of the budget; leave it out for a budget of the installation');
 
 const fields = z.object(budgetFields);
 
 /** How much of a budget is used. */
 const budgetUsed = used.extend({
-  minutes: z
-    .number()
-    .optional()
-    .meta({ description: 'Connected time, if the budget has `minutes`', ...inUnit('minutes', 41.5) }),
+  minutes: number('minutes', 41.5, 'Connected time, if the budget has `minutes`').optional(),
 });
 
 /** Converts the usage of a budget to what operators read. @param connectedMs null for a budget without minutes */
@@ -27,94 +32,87 @@ export function toBudgetUsed(
   return connectedMs === null ? toUsed(usage) : { ...toUsed(usage), minutes: minutesOf(connectedMs) };
 }
 
-const periodName = z.string().meta({
-  description: 'The period: a day, a week such as `2030-W05`, a month, `once`, `session`',
-  examples: ['2030-W05'],
-});
+const periodName = string('The period: a day, a week such as `2030-W05`, a month, `once`, `session`', '2030-W05');
 
-const account = z.string().meta({
-  description:
-    'Whose usage counts: `tenant:ID`, `key:TENANT:ID`, `agent:TENANT:ID`, `installation`, a subject, or a session’s ref',
-  examples: ['tenant:acme'],
-});
+const account = string(
+  'Whose usage counts: `tenant:ID`, `key:TENANT:ID`, `agent:TENANT:ID`, `installation`, a subject, or a session’s ref',
+  'tenant:acme',
+);
 
 /** A budget as operators see it (docs/contract.md, section 8). */
 export const operatorBudget = fields.extend({
-  tenantId: tenantIdField
-    .nullable()
-    .meta({ description: 'The tenant of the budget; null for a budget of the installation' }),
-  version: ordinal.meta({ description: 'Send it with a change: of two concurrent changes one is refused' }),
-  madeBy: z
-    .string()
-    .nullable()
-    .meta({ description: 'The role of its creator; null if it comes from the tenants file', examples: ['operator'] }),
-  isInFile: z.boolean().meta({ description: 'Whether TENANTS_FILE has it: it then cannot be deleted here' }),
-  mayChange: z.boolean().meta({ description: 'Whether you may change and delete it' }),
-  changedAt: instant.meta({ description: 'When it was last changed' }),
+  tenantId: tenantIdField.nullable().describe('The tenant of the budget; null for a budget of the installation'),
+  version: ordinal.describe('Send it with a change: of two concurrent changes one is refused'),
+  madeBy: string('The role of its creator; null if it comes from the tenants file', 'operator').nullable(),
+  isInFile: z.boolean().describe('Whether TENANTS_FILE has it: it then cannot be deleted here'),
+  mayChange: z.boolean().describe('Whether you may change and delete it'),
+  changedAt: instant.describe('When it was last changed'),
   periodName,
-  firstDay: z.string().meta({ description: 'The first day that counts, in QUOTA_TIMEZONE', examples: ['2030-01-28'] }),
-  resetAt: instant.nullable().meta({ description: 'When its next period starts; null if there is none' }),
-  used: budgetUsed.nullable().meta({
-    description:
+  firstDay: string('The first day that counts, in QUOTA_TIMEZONE', '2030-01-28'),
+  resetAt: instant.nullable().describe('When its next period starts; null if there is none'),
+  used: budgetUsed
+    .nullable()
+    .describe(
       'What was used in this period; null if it counts separately for each of several users or sessions, and while it cannot be read',
-  }),
-  percent: percent.nullable().meta({
-    description:
+    ),
+  percent: percent
+    .nullable()
+    .describe(
       'The share used of the limit that is closest to being used up; 100 or more if nothing is left, null if `used` is',
-  }),
-  projectedAt: instant.nullable().meta({
-    description:
+    ),
+  projectedAt: instant
+    .nullable()
+    .describe(
       'When it will be used up at the pace of the last one to two hours; null if it will not be in this period',
-  }),
+    ),
   told: z
     .array(
       z.object({
         account,
-        percent: percent.meta({ description: 'The highest threshold that operators were told of' }),
-        exceededAt: instant.nullable().meta({ description: 'When it was used up; null if something is left' }),
+        percent: percent.describe('The highest threshold that operators were told of'),
+        exceededAt: instant.nullable().describe('When it was used up; null if something is left'),
       }),
     )
-    .meta({ description: 'What operators were told in this period, the highest threshold first, at most 20' }),
+    .describe('What operators were told in this period, the highest threshold first, at most 20'),
 });
 
 export type OperatorBudget = z.infer<typeof operatorBudget>;
 
 const budgetFact = z.object({
-  at: instant.meta({ description: 'When it happened' }),
-  code: z.enum(['budget.warned', 'budget.exceeded', 'budget.raised']).meta({
-    description:
+  at: instant.describe('When it happened'),
+  code: z
+    .enum(['budget.warned', 'budget.exceeded', 'budget.raised'])
+    .describe(
       'What happened: a threshold was reached, the budget was used up, or a used-up budget has something left again',
-  }),
-  tenantId: tenantIdField.nullable().meta({ description: 'The tenant of the budget; null for the installation' }),
-  id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
+    ),
+  tenantId: tenantIdField.nullable().describe('The tenant of the budget; null for the installation'),
+  id: string('The id of the budget', 'march'),
   periodName,
   account,
-  percent: percent.meta({ description: 'The threshold; 100 if nothing was left' }),
-  used: budgetUsed.meta({ description: 'What had been used at that time' }),
+  percent: percent.describe('The threshold; 100 if nothing was left'),
+  used: budgetUsed.describe('What had been used at that time'),
 });
 
 export type BudgetFactRow = z.infer<typeof budgetFact>;
 
 export const budgetFilters = z.object({
-  tenantId: tenantNamed
-    .optional()
-    .meta({ description: 'Only budgets of this tenant; by default all that you may see' }),
+  tenantId: tenantNamed.optional().describe('Only budgets of this tenant; by default all that you may see'),
 });
 
 export const budgetOf = z.object({ tenantId });
 
 export const operatorBudgets = z.object({
-  budgets: z.array(operatorBudget).meta({ description: 'The budgets, with what was used of them' }),
-  facts: z.array(budgetFact).meta({ description: 'What operators were told about budgets, newest first, at most 50' }),
+  budgets: z.array(operatorBudget).describe('The budgets, with what was used of them'),
+  facts: z.array(budgetFact).describe('What operators were told about budgets, newest first, at most 50'),
   tenants: z
     .array(
       z.object({
         ...namedTenant.shape,
-        keys: z.array(keyId).meta({ description: 'The ids of the tenant’s keys' }),
-        agents: z.array(agentId).meta({ description: 'The ids of the tenant’s agents' }),
+        keys: z.array(keyId).describe('The ids of the tenant’s keys'),
+        agents: z.array(agentId).describe('The ids of the tenant’s agents'),
       }),
     )
-    .meta({ description: 'The tenants, keys and agents that can have budgets' }),
+    .describe('The tenants, keys and agents that can have budgets'),
   asOf,
 });
 
@@ -123,18 +121,11 @@ export const makeBudgetRequest = z
   .superRefine(checkBudget);
 
 export const changeBudgetRequest = z.strictObject({
-  version: ordinal.meta({ description: 'The version on which the change is based, as it was read' }),
+  version: ordinal.describe('The version on which the change is based, as it was read'),
   ...budgetChanges.shape,
   reason: auditReason,
 });
 
-export const budgetReply = z.object({ budget: operatorBudget.meta({ description: 'The budget as it is now' }) });
+export const budgetReply = z.object({ budget: operatorBudget.describe('The budget as it is now') });
 
-export const deleteBudgetFilters = z.object({
-  tenantId,
-  reason: text(500)
-    .optional()
-    .meta({ ...auditReason.meta() }),
-});
-
-export const deleteBudgetReply = z.object({ ok });
+export const deleteBudgetFilters = z.object({ tenantId, reason: reasonAsked });

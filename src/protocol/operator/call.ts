@@ -16,7 +16,7 @@ import {
   tenantAsked,
   tenantId,
 } from '../fields.ts';
-import { commaList, count, instant, microDollars, milliseconds, seconds, tokens } from '../values.ts';
+import { commaList, count, instant, microDollars, milliseconds, seconds, string, tokens } from '../values.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 
@@ -25,118 +25,103 @@ const HANGUPS = Object.keys(HANGUP_WORDS) as Hangup[];
 
 /** Tokens by billing class. */
 export const tokensByClass = z.object({
-  textIn: tokens.meta({ description: 'Text that the model read, except what was cached' }),
-  textCached: tokens.meta({ description: 'Text that the model read from its cache' }),
-  textOut: tokens.meta({ description: 'Text that the model wrote' }),
-  audioIn: tokens.meta({ description: 'Audio that the model heard, except what was cached' }),
-  audioCached: tokens.meta({ description: 'Audio that the model heard from its cache' }),
-  audioOut: tokens.meta({ description: 'Audio that the model spoke' }),
-  imageIn: tokens.meta({ description: 'Images that the model saw, except what was cached' }),
-  imageCached: tokens.meta({ description: 'Images that the model saw from its cache' }),
+  textIn: tokens.describe('Text that the model read, except what was cached'),
+  textCached: tokens.describe('Text that the model read from its cache'),
+  textOut: tokens.describe('Text that the model wrote'),
+  audioIn: tokens.describe('Audio that the model heard, except what was cached'),
+  audioCached: tokens.describe('Audio that the model heard from its cache'),
+  audioOut: tokens.describe('Audio that the model spoke'),
+  imageIn: tokens.describe('Images that the model saw, except what was cached'),
+  imageCached: tokens.describe('Images that the model saw from its cache'),
 });
 
-const callState = z.enum(STATES).meta({
-  description:
+const callState = z
+  .enum(STATES)
+  .describe(
     '`creating`: the provider has been asked to open it; `open`: it is in progress; `closing`: it is being hung up, and the provider has not confirmed the end; `closed`: it is over',
-});
+  );
 
 /** A call at the provider, as operators see it (docs/contract.md, section 5.10). */
 export const operatorCall = z.object({
   ref: callRef,
   provider,
-  model: model.meta({ description: 'The model in the call' }),
+  model: model.describe('The model in the call'),
   state: callState,
-  providerCallId: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'The provider’s id of the call, for its support; null until the provider has answered, and for viewers and admins of tenants',
-      examples: ['rtc_u1_9c6574da8b8a41a18da9308f4ad974ce'],
-    }),
-  openedAt: instant.nullable().meta({ description: 'When it was opened; null until then' }),
+  providerCallId: string(
+    'The provider’s id of the call, for its support; null until the provider has answered, and for viewers and admins of tenants',
+    'rtc_u1_9c6574da8b8a41a18da9308f4ad974ce',
+  ).nullable(),
+  openedAt: instant.nullable().describe('When it was opened; null until then'),
   closingAt: instant
     .nullable()
-    .meta({ description: 'When Switchboard began to close it, kept once it is closed; null if nobody closed it' }),
-  overAt: instant.nullable().meta({
-    description:
+    .describe('When Switchboard began to close it, kept once it is closed; null if nobody closed it'),
+  overAt: instant
+    .nullable()
+    .describe(
       'When the provider says that it ended. For a room that its page may reopen, when that is no longer possible, which may be in the future. Null if nobody says so',
-  }),
-  closedAt: instant.nullable().meta({ description: 'When it was closed; null until then' }),
+    ),
+  closedAt: instant.nullable().describe('When it was closed; null until then'),
   closeReason: z
     .enum(Object.keys(CLOSE_REASONS) as CloseReason[])
     .nullable()
-    .meta({ description: 'Why it is closing or closed; null while it is open' }),
-  hangup: z.enum(HANGUPS).meta({
-    description: Object.entries(HANGUP_WORDS)
+    .describe('Why it is closing or closed; null while it is open'),
+  hangup: z.enum(HANGUPS).describe(
+    Object.entries(HANGUP_WORDS)
       .map(([name, words]) => `\`${name}\`: ${words}`)
       .join('; '),
-  }),
-  hangupTries: count.meta({ description: 'How often the provider was asked to hang it up' }),
-  basis: z.enum(['events', 'clock', 'reported', 'tool']).nullable().meta({
-    description:
+  ),
+  hangupTries: count.describe('How often the provider was asked to hang it up'),
+  basis: z
+    .enum(['events', 'clock', 'reported', 'tool'])
+    .nullable()
+    .describe(
       'The source of its usage: the provider’s `events`, the `clock`, a client that `reported` it, or a `tool` that costs; null while there is no usage',
-  }),
-  tokens: tokensByClass.meta({ description: 'Tokens used so far, by the classes that providers bill' }),
-  microDollars: microDollars.meta({ description: 'The cost so far' }),
-  estimatedMicroDollars: microDollars.meta({ description: 'The part of microDollars that is estimated' }),
-  gapSec: seconds.meta({ description: 'How long no process of Switchboard heard the call' }),
+    ),
+  tokens: tokensByClass.describe('Tokens used so far, by the classes that providers bill'),
+  microDollars: microDollars.describe('The cost so far'),
+  estimatedMicroDollars: microDollars.describe('The part of microDollars that is estimated'),
+  gapSec: seconds.describe('How long no process of Switchboard heard the call'),
   ownerNode: nodeId
     .nullable()
-    .meta({ description: 'The process that holds the call, or held it last; null for users limited to some tenants' }),
+    .describe('The process that holds the call, or held it last; null for users limited to some tenants'),
 });
 
 export type OperatorCall = z.infer<typeof operatorCall>;
 
 /** One call of a tool that Switchboard calls. Its arguments and its answer are not stored. */
 const operatorToolCall = z.object({
-  name: z.string().meta({ description: 'The name of the tool', examples: ['lookup_order'] }),
-  state: z.enum(['asked', 'running', 'answered', 'failed', 'timed_out', 'dropped'] satisfies ToolCallState[]).meta({
-    description: 'The state of the tool call; `dropped`: the call ended before the tool was answered',
-  }),
-  code: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why the model got no answer; null if it got one', examples: ['timed_out'] }),
-  detail: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'What went wrong, as far as Switchboard knows, without any text of the server; null if nothing did',
-      examples: ['status 500'],
-    }),
-  endReason: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'The reason for which the tool’s server ended the session, in its own words; null if it did not',
-      examples: ['resolved'],
-    }),
-  askedAt: instant.meta({ description: 'When the model called the tool' }),
-  ms: milliseconds
-    .nullable()
-    .meta({ description: 'How long it took from the model’s call to the end; null until then' }),
-  tries: count.meta({ description: 'Requests sent to the tool’s server: none or one' }),
+  name: string('The name of the tool', 'lookup_order'),
+  state: z
+    .enum(['asked', 'running', 'answered', 'failed', 'timed_out', 'dropped'] satisfies ToolCallState[])
+    .describe('The state of the tool call; `dropped`: the call ended before the tool was answered'),
+  code: string('Why the model got no answer; null if it got one', 'timed_out').nullable(),
+  detail: string(
+    'What went wrong, as far as Switchboard knows, without any text of the server; null if nothing did',
+    'status 500',
+  ).nullable(),
+  endReason: string(
+    'The reason for which the tool’s server ended the session, in its own words; null if it did not',
+    'resolved',
+  ).nullable(),
+  askedAt: instant.describe('When the model called the tool'),
+  ms: milliseconds.nullable().describe('How long it took from the model’s call to the end; null until then'),
+  tries: count.describe('Requests sent to the tool’s server: none or one'),
 });
 
 export type OperatorToolCall = z.infer<typeof operatorToolCall>;
 
-const toolsTold = {
-  tools: z.array(operatorToolCall).meta({ description: 'The server tools called during the call, in order' }),
-};
+const toolsTold = { tools: z.array(operatorToolCall).describe('The server tools called during the call, in order') };
 
 /** One call with what its machine did and the tools that were called in it. */
 export const operatorCallDetail = operatorCall.extend({ ...actorTold, ...toolsTold });
 
 /** A call in the list of all calls, with its session and owner. */
 export const listedCall = operatorCall.extend({
-  session: sessionRef.meta({ description: 'The ref of its session' }),
+  session: sessionRef.describe('The ref of its session'),
   tenantId,
-  keyId: keyId.nullable().meta({ description: 'The widget key of its session; null for console callers' }),
-  agentId: agentId
-    .nullable()
-    .meta({ description: 'The agent of its session; null if it has none or is no longer stored' }),
-  createdAt: instant.meta({ description: 'When the provider was asked to open it' }),
+  keyId: keyId.nullable().describe('The widget key of its session; null for console callers'),
+  agentId: agentId.nullable().describe('The agent of its session; null if it has none or is no longer stored'),
+  createdAt: instant.describe('When the provider was asked to open it'),
 });
 
 export type ListedOperatorCall = z.infer<typeof listedCall>;
@@ -151,7 +136,7 @@ export const callFilters = z.object({
 });
 
 export const operatorCallPage = z.object({
-  calls: z.array(listedCall).meta({ description: 'Calls of all sessions, newest first' }),
+  calls: z.array(listedCall).describe('Calls of all sessions, newest first'),
   ...page,
 });
 
@@ -159,20 +144,18 @@ export const operatorCallPage = z.object({
 export const listedCallDetail = listedCall.extend({
   ...actorTold,
   ...toolsTold,
-  openResponses: count.nullable().meta({
-    description:
-      'Responses in progress; null if the answering process does not know: only the process that holds the call does, while it hears it',
-  }),
-  captions: z
-    .boolean()
+  openResponses: count
     .nullable()
-    .meta({ description: 'Whether visitors’ speech is transcribed; null if no longer known' }),
+    .describe(
+      'Responses in progress; null if the answering process does not know: only the process that holds the call does, while it hears it',
+    ),
+  captions: z.boolean().nullable().describe('Whether visitors’ speech is transcribed; null if no longer known'),
   why: z
     .object({
-      sentence: z.string().meta({
-        description: 'The explanation in words, with times in UTC',
-        examples: ['Still open, for 2 min since 12:00:00. Nobody here has heard it since 12:01:40.'],
-      }),
+      sentence: string(
+        'The explanation in words, with times in UTC',
+        'Still open, for 2 min since 12:00:00. Nobody here has heard it since 12:01:40.',
+      ),
     })
-    .meta({ description: 'The state of the call, why it closed, and what is known of its hang-up' }),
+    .describe('The state of the call, why it closed, and what is known of its hang-up'),
 });

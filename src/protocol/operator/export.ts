@@ -10,9 +10,9 @@ const exportFormat = z.enum(['ndjson', 'csv']);
 
 export type ExportFormat = z.infer<typeof exportFormat>;
 
-const format = exportFormat.default('ndjson').meta({
-  description: '`ndjson`: one JSON object per line; `csv`: as in RFC 4180, with the column names first',
-});
+const format = exportFormat
+  .default('ndjson')
+  .describe('`ndjson`: one JSON object per line; `csv`: as in RFC 4180, with the column names first');
 
 /** Which sessions to export: the filters of the list, without those for sorting, paging and search. */
 export const exportedSessionsAsked = sessionFilters
@@ -21,8 +21,8 @@ export const exportedSessionsAsked = sessionFilters
 
 /** Which days of usage to export. */
 export const exportedUsageAsked = z.object({
-  from: instantAsked.optional().meta({ description: 'Any time on the first day; by default today' }),
-  to: instantAsked.optional().meta({ description: 'Any time on the last day; by default now' }),
+  from: instantAsked.optional().describe('Any time on the first day; by default today'),
+  to: instantAsked.optional().describe('Any time on the last day; by default now'),
   tenantId: tenantAsked.optional(),
   format,
 });
@@ -50,7 +50,7 @@ export type ExportedSession = z.infer<typeof exportedSession>;
 
 /** What one subject used on one day, by tenant, widget key and agent. */
 export const exportedUsage = z.object({
-  day: z.string().meta({ description: 'A calendar day in QUOTA_TIMEZONE' }),
+  day: z.string().describe('A calendar day in QUOTA_TIMEZONE'),
   subject,
   tenantId: tenantId.nullable(),
   keyId: keyId.nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { countsByState, sessionDeadline, sessionFilters } from './session.ts';
 import { caller, endReasonOrNull, sessionName, sessionState } from '../session.ts';
 import { agentId, frameType, keyId, nodeId, sessionRef, tenantId } from '../fields.ts';
-import { count, instant, ordinal } from '../values.ts';
+import { count, instant, ordinal, string } from '../values.ts';
 import { auditRow, type AuditRow } from './audit.ts';
 import { operatorEvent } from './event.ts';
 import { dependencyState, operatorNode } from './node.ts';
@@ -41,9 +41,7 @@ export const watchFrame = z.object({
       description: `What to send: any of ${FEED_TOPICS.join(', ')}; unknown topics are ignored`,
       examples: [['counts', 'sessions']],
     }),
-  filter: feedFilter
-    .optional()
-    .meta({ description: 'Which sessions to report; refusals are filtered by tenant and key only' }),
+  filter: feedFilter.optional().describe('Which sessions to report; refusals are filtered by tenant and key only'),
   ref: z
     .string()
     .regex(sessionName)
@@ -55,97 +53,76 @@ export const watchFrame = z.object({
 export const sessionChange = z.object({
   ref: sessionRef,
   state: sessionState,
-  was: sessionState.nullable().meta({ description: 'The state before; null if the session was just opened' }),
+  was: sessionState.nullable().describe('The state before; null if the session was just opened'),
   reason: endReasonOrNull,
-  at: instant.meta({ description: 'When it changed' }),
+  at: instant.describe('When it changed'),
   tenantId,
-  agentId: agentId.nullable().meta({ description: 'Its agent; null if it has none' }),
-  keyId: keyId.nullable().meta({ description: 'Its widget key; null for console callers' }),
+  agentId: agentId.nullable().describe('Its agent; null if it has none'),
+  keyId: keyId.nullable().describe('Its widget key; null for console callers'),
   caller,
-  deadline: instant.nullable().meta({ description: 'When the clock will next change it' }),
+  deadline: instant.nullable().describe('When the clock will next change it'),
   next: sessionDeadline,
 });
 
 export type SessionChange = z.infer<typeof sessionChange>;
 
-const lossy = z
-  .boolean()
-  .meta({ description: 'Whether this node is cut off from the others and sends only its own changes' });
+const lossy = z.boolean().describe('Whether this node is cut off from the others and sends only its own changes');
 
-const seq = ordinal.meta({ description: 'A number that increases by one with each frame of this socket' });
+const seq = ordinal.describe('A number that increases by one with each frame of this socket');
+
+const frame = <const T extends string, S extends z.ZodRawShape>(type: T, fields: S) =>
+  z.object({ type: frameType(type), seq, ...fields });
 
 /** What the feed sends (docs/contract.md, section 8.1). */
 export const feedFrames = {
-  hello: z.object({
-    type: frameType('hello'),
-    seq,
-    at: instant.meta({ description: 'When it was sent' }),
-    node: nodeId
-      .nullable()
-      .meta({ description: 'The process that sends the feed; null for users limited to some tenants' }),
-    role: z.string().meta({ description: 'The role of the watcher', examples: ['operator'] }),
+  hello: frame('hello', {
+    at: instant.describe('When it was sent'),
+    node: nodeId.nullable().describe('The process that sends the feed; null for users limited to some tenants'),
+    role: string('The role of the watcher', 'operator'),
     lossy,
   }),
-  tick: z.object({
-    type: frameType('tick'),
-    seq,
-    at: instant.meta({ description: 'When it was sent' }),
+  tick: frame('tick', {
+    at: instant.describe('When it was sent'),
     byState: countsByState
       .nullable()
-      .meta({ description: 'Sessions by state; this and the fields below are null while they cannot be read' }),
+      .describe('Sessions by state; this and the fields below are null while they cannot be read'),
     endingSoon: count
       .nullable()
-      .meta({ description: 'Sessions that the clock will end within a minute unless something else happens' }),
+      .describe('Sessions that the clock will end within a minute unless something else happens'),
     perMinute: z
       .object({
-        started: count.meta({ description: 'Sessions opened' }),
-        ended: count.meta({ description: 'Sessions ended' }),
-        refused: count.meta({ description: 'Requests refused' }),
+        started: count.describe('Sessions opened'),
+        ended: count.describe('Sessions ended'),
+        refused: count.describe('Requests refused'),
       })
       .nullable()
-      .meta({ description: 'What happened in the last whole minute' }),
+      .describe('What happened in the last whole minute'),
     dependencies: z
       .array(dependencyState)
       .nullable()
-      .meta({ description: 'The dependencies of the sending process; null for users limited to some tenants' }),
+      .describe('The dependencies of the sending process; null for users limited to some tenants'),
     lossy,
   }),
-  sessions: z.object({
-    type: frameType('sessions'),
-    seq,
-    changes: z.array(sessionChange).meta({ description: 'The latest change of each session, at most 100' }),
-    more: count.meta({ description: 'Further sessions that changed and are not listed' }),
+  sessions: frame('sessions', {
+    changes: z.array(sessionChange).describe('The latest change of each session, at most 100'),
+    more: count.describe('Further sessions that changed and are not listed'),
   }),
-  refusals: z.object({
-    type: frameType('refusals'),
-    seq,
-    byCode: z.record(z.string(), count).meta({ description: 'Refusals since the last such frame, by code' }),
-    samples: z.array(operatorRefusal).meta({ description: 'Some of these refusals, at most 20' }),
-    more: count.meta({ description: 'Refusals counted in byCode but not in samples' }),
+  refusals: frame('refusals', {
+    byCode: z.record(z.string(), count).describe('Refusals since the last such frame, by code'),
+    samples: z.array(operatorRefusal).describe('Some of these refusals, at most 20'),
+    more: count.describe('Refusals counted in byCode but not in samples'),
   }),
-  node: z.object({
-    type: frameType('node'),
-    seq,
-    node: operatorNode.meta({ description: 'The process, as it reports itself' }),
-    gone: z.boolean().meta({ description: 'Whether it stopped or is no longer heard: this is then its last state' }),
+  node: frame('node', {
+    node: operatorNode.describe('The process, as it reports itself'),
+    gone: z.boolean().describe('Whether it stopped or is no longer heard: this is then its last state'),
   }),
-  audit: z.object({
-    type: frameType('audit'),
-    seq,
-    row: auditRow.meta({ description: 'The operator’s action, as in the audit' }),
-  }),
-  event: z.object({
-    type: frameType('event'),
-    seq,
+  audit: frame('audit', { row: auditRow.describe('The operator’s action, as in the audit') }),
+  event: frame('event', {
     ref: sessionRef,
-    event: operatorEvent.meta({ description: 'What happened to the session' }),
+    event: operatorEvent.describe('What happened to the session'),
   }),
-  gap: z.object({
-    type: frameType('gap'),
-    seq,
-    dropped: count
-      .nullable()
-      .meta({ description: 'How many frames were dropped; null if unknown. Fetch the data again' }),
+  gap: frame('gap', {
+    dropped: count.nullable().describe('How many frames were dropped; null if unknown. Fetch the data again'),
   }),
 };
 

@@ -1,44 +1,37 @@
 import { z } from 'zod';
 import { loginId, loginName } from '../login.ts';
-import { auditReason, subject } from '../fields.ts';
-import { count, instant, ok } from '../values.ts';
+import { subject } from '../fields.ts';
+import { count, instant, string } from '../values.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 
 /** A console login as operators see it (docs/contract.md, section 8). */
 export const operatorLogin = z.object({
   id: loginId,
-  email: z.string().meta({
-    description: 'The e-mail address that is logged in; viewers see its first letter and its domain',
-    examples: ['ada@example.com'],
-  }),
-  createdAt: instant.meta({ description: 'When the user logged in with the code' }),
-  renewedAt: instant.meta({ description: 'When it was last used, to within a minute' }),
-  expiresAt: instant.meta({ description: 'When it expires unless activity renews it' }),
-  state: z.enum(['active', 'destroyed']).meta({ description: 'Whether it is active' }),
-  reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why it ended; null while it is active', examples: ['logout', 'violation'] }),
-  endedAt: instant.nullable().meta({ description: 'When it ended; null while it is active' }),
+  email: string('The e-mail address that is logged in; viewers see its first letter and its domain', 'ada@example.com'),
+  createdAt: instant.describe('When the user logged in with the code'),
+  renewedAt: instant.describe('When it was last used, to within a minute'),
+  expiresAt: instant.describe('When it expires unless activity renews it'),
+  state: z.enum(['active', 'destroyed']).describe('Whether it is active'),
+  reason: string('Why it ended; null while it is active', 'logout', 'violation').nullable(),
+  endedAt: instant.nullable().describe('When it ended; null while it is active'),
 });
 
 export type OperatorLogin = z.infer<typeof operatorLogin>;
 
 /** A login code as operators see it: without the code and without a hash of it. */
 export const operatorChallenge = z.object({
-  id: z
-    .string()
-    .meta({ description: 'The id of the code’s record, not the code itself', examples: ['Zq3v0m8XcQf1rT6uYp2sLw'] }),
-  subject: subject.meta({ description: 'The keyed hash of the address to which it was sent' }),
-  issuedAt: instant.meta({ description: 'When it was sent' }),
-  expiresAt: instant.meta({ description: 'When it expires' }),
-  attempts: count.meta({ description: 'How many codes were tried against it' }),
-  maxAttempts: count.meta({ description: 'The number of attempts after which it is locked' }),
-  state: z.enum(['pending', 'verified', 'locked', 'expired', 'superseded']).meta({
-    description:
+  id: string('The id of the code’s record, not the code itself', 'Zq3v0m8XcQf1rT6uYp2sLw'),
+  subject: subject.describe('The keyed hash of the address to which it was sent'),
+  issuedAt: instant.describe('When it was sent'),
+  expiresAt: instant.describe('When it expires'),
+  attempts: count.describe('How many codes were tried against it'),
+  maxAttempts: count.describe('The number of attempts after which it is locked'),
+  state: z
+    .enum(['pending', 'verified', 'locked', 'expired', 'superseded'])
+    .describe(
       '`pending`: it can be used; `verified`: it was used; `locked`: too many wrong attempts; `superseded`: a newer one was sent',
-  }),
+    ),
 });
 
 export type OperatorChallenge = z.infer<typeof operatorChallenge>;
@@ -47,7 +40,7 @@ export const operatorLoginDetail = operatorLogin.extend(actorTold);
 export const operatorChallengeDetail = operatorChallenge.extend(actorTold);
 
 export const loginFilters = z.object({
-  state: operatorLogin.shape.state.optional().meta({ description: 'Only logins in this state' }),
+  state: operatorLogin.shape.state.optional().describe('Only logins in this state'),
   q: z
     .string()
     .regex(loginName, 'must be the id of a login')
@@ -57,21 +50,12 @@ export const loginFilters = z.object({
 });
 
 export const challengeFilters = z.object({
-  state: operatorChallenge.shape.state.optional().meta({ description: 'Only codes in this state' }),
+  state: operatorChallenge.shape.state.optional().describe('Only codes in this state'),
   ...pageAsked,
 });
 
-export const loginPage = z.object({
-  logins: z.array(operatorLogin).meta({ description: 'Console logins, newest first' }),
-  ...page,
-});
+export const loginPage = z.object({ logins: z.array(operatorLogin).describe('Console logins, newest first'), ...page });
 export const challengePage = z.object({
-  challenges: z.array(operatorChallenge).meta({ description: 'Login codes, newest first' }),
+  challenges: z.array(operatorChallenge).describe('Login codes, newest first'),
   ...page,
-});
-
-export const revokeLoginRequest = z.strictObject({ reason: auditReason });
-export const revokeLoginReply = z.object({
-  ok,
-  alreadyEnded: z.boolean().meta({ description: 'Whether it had already ended' }),
 });

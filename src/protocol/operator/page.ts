@@ -1,23 +1,21 @@
 import { z } from 'zod';
-import { inUnit, instant } from '../values.ts';
+import { instant, inUnit, string } from '../values.ts';
 
 const cursor = 'WzE4OTM0OTkyMDAwMDAsNDFd';
 
-export const nextCursor = z
-  .string()
-  .nullable()
-  .meta({ description: 'Send it as `cursor` to get the next page; null on the last page', examples: [cursor] });
+export const nextCursor = string('Send it as `cursor` to get the next page; null on the last page', cursor).nullable();
 
-export const asOf = instant.meta({ description: 'When the reply was made' });
+export const asOf = instant.describe('When the reply was made');
 
 /** What each page of a list contains besides its rows (docs/contract.md, section 8). */
 export const page = {
   nextCursor,
   asOf,
-  searchedTo: instant.nullable().meta({
-    description:
+  searchedTo: instant
+    .nullable()
+    .describe(
       'How far the search went, if the page is short because 10,000 rows were read; its cursor continues from there',
-  }),
+    ),
 };
 
 /** Query parameters that all lists accept. */
@@ -36,5 +34,5 @@ export const pageAsked = {
     .min(1)
     .max(200)
     .default(50)
-    .meta({ description: 'The largest number of rows in a page', ...inUnit('count', 20) }),
+    .meta(inUnit('count', 20, 'The largest number of rows in a page')),
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { string } from '../values.ts';
 
 /** POST /api/operator/search: finds something by the form of what the operator typed (docs/contract.md, section 8). */
 export const searchRequest = z.strictObject({
@@ -15,14 +16,12 @@ export const searchRequest = z.strictObject({
 });
 
 const searchHit = z.object({
-  kind: z
-    .enum(['session', 'call', 'login', 'request', 'key', 'tenant', 'audit'])
-    .meta({ description: 'What was found' }),
-  id: z.string().meta({ description: 'The id or ref of what was found', examples: ['acme'] }),
-  label: z.string().meta({ description: 'A label for people', examples: ['Acme'] }),
-  href: z.string().meta({ description: 'The console page that shows it', examples: ['/console/keys'] }),
+  kind: z.enum(['session', 'call', 'login', 'request', 'key', 'tenant', 'audit']).describe('What was found'),
+  id: string('The id or ref of what was found', 'acme'),
+  label: string('A label for people', 'Acme'),
+  href: string('The console page that shows it', '/console/keys'),
 });
 
 export type SearchHit = z.infer<typeof searchHit>;
 
-export const searchReply = z.object({ hits: z.array(searchHit).max(20).meta({ description: 'What was found' }) });
+export const searchReply = z.object({ hits: z.array(searchHit).max(20).describe('What was found') });

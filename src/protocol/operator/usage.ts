@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { subject, tenantAsked, tenantId } from '../fields.ts';
-import { dollars, instant, inUnit, percent, tokens } from '../values.ts';
+import { dollars, instant, number, percent, string, tokens } from '../values.ts';
 import { asOf, nextCursor, pageAsked } from './page.ts';
 
 const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
@@ -8,8 +8,8 @@ const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
 /** What usage is grouped by. */
 export type UsageBy = z.infer<typeof usageBy>;
 
-const usedTokens = tokens.meta({ description: 'Usage, input and output together' });
-const usedDollars = dollars.meta({ description: 'The cost' });
+const usedTokens = tokens.describe('Usage, input and output together');
+const usedDollars = dollars.describe('The cost');
 
 /** How much a session, a key or anyone else used (docs/contract.md, section 8). */
 export const used = z.object({ tokens: usedTokens, dollars: usedDollars });
@@ -22,59 +22,52 @@ export function toUsed(amounts: { readonly tokens: number; readonly microDollars
 }
 
 export const usageFilters = z.object({
-  by: usageBy.default('subject').meta({ description: 'What each row stands for' }),
-  span: z.enum(['hour', 'day']).default('day').meta({ description: 'The time that one entry of the series covers' }),
-  from: instant.optional().meta({
-    description: 'The start of the range; by default today, and for hours and sessions one day before `to`',
-  }),
-  to: instant.optional().meta({ description: 'The end of the range; by default now' }),
+  by: usageBy.default('subject').describe('What each row stands for'),
+  span: z.enum(['hour', 'day']).default('day').describe('The time that one entry of the series covers'),
+  from: instant
+    .optional()
+    .describe('The start of the range; by default today, and for hours and sessions one day before `to`'),
+  to: instant.optional().describe('The end of the range; by default now'),
   tenantId: tenantAsked.optional(),
   ...pageAsked,
 });
 
 const usageRow = z.object({
-  id: z.string().meta({
-    description: 'The id: a subject, a tenant, `<tenant>/<key id>`, `<tenant>/<agent id>`, or the ref of a session',
-    examples: ['acme/site'],
-  }),
-  tenantId: tenantId
-    .nullable()
-    .meta({ description: 'Its tenant; null if it used something in several tenants, or in none' }),
+  id: string(
+    'The id: a subject, a tenant, `<tenant>/<key id>`, `<tenant>/<agent id>`, or the ref of a session',
+    'acme/site',
+  ),
+  tenantId: tenantId.nullable().describe('Its tenant; null if it used something in several tenants, or in none'),
   ...used.shape,
-  share: z.number().meta({
-    description: 'Its share of the total dollars, 0 to 1; of the total tokens if there is no cost',
-    ...inUnit('share', 0.42),
-  }),
-  ceiling: dollars.nullable().meta({
-    description: 'Its daily ceiling; null if it has none, or if the report is not of today alone',
-  }),
-  ceilingTokens: tokens.nullable().meta({ description: 'Its daily token ceiling; null when `ceiling` is' }),
-  projected: dollars.nullable().meta({
-    description:
-      'Its projected cost at midnight, at the pace of the last hour; null unless the report is of today alone',
-  }),
-  projectedTokens: tokens.nullable().meta({ description: 'Its projected usage at midnight; null when `projected` is' }),
+  share: number('share', 0.42, 'Its share of the total dollars, 0 to 1; of the total tokens if there is no cost'),
+  ceiling: dollars
+    .nullable()
+    .describe('Its daily ceiling; null if it has none, or if the report is not of today alone'),
+  ceilingTokens: tokens.nullable().describe('Its daily token ceiling; null when `ceiling` is'),
+  projected: dollars
+    .nullable()
+    .describe('Its projected cost at midnight, at the pace of the last hour; null unless the report is of today alone'),
+  projectedTokens: tokens.nullable().describe('Its projected usage at midnight; null when `projected` is'),
 });
 
 export type OperatorUsageRow = z.infer<typeof usageRow>;
 
 export const usageReportReply = z.object({
-  rows: z.array(usageRow).meta({ description: 'The rows, highest usage first' }),
+  rows: z.array(usageRow).describe('The rows, highest usage first'),
   series: z
     .array(
       z.object({
-        at: z.string().meta({
-          description: 'A calendar day in QUOTA_TIMEZONE, or the time at which an hour begins',
-          examples: ['2030-01-01', '2030-01-01T12:00:00.000Z'],
-        }),
+        at: string(
+          'A calendar day in QUOTA_TIMEZONE, or the time at which an hour begins',
+          '2030-01-01',
+          '2030-01-01T12:00:00.000Z',
+        ),
         ...used.shape,
       }),
     )
-    .meta({ description: 'The whole range by days or hours, without those that had no usage' }),
-  total: used.meta({ description: 'Total usage in the range' }),
-  unattributed: used.meta({
-    description: 'Usage that is in the total but in no row of any page, for example usage without a key',
-  }),
+    .describe('The whole range by days or hours, without those that had no usage'),
+  total: used.describe('Total usage in the range'),
+  unattributed: used.describe('Usage that is in the total but in no row of any page, for example usage without a key'),
   nextCursor,
   asOf,
 });
@@ -82,26 +75,24 @@ export const usageReportReply = z.object({
 /** What has been spent today. */
 export const spend = z.object({
   ...used.shape,
-  ceiling: dollars
+  ceiling: dollars.nullable().describe('The daily ceiling of all keys in use together; null if one of them has none'),
+  projected: dollars
     .nullable()
-    .meta({ description: 'The daily ceiling of all keys in use together; null if one of them has none' }),
-  projected: dollars.nullable().meta({
-    description: 'The projected cost of today at midnight, at the pace of the last hour; null if unknown',
-  }),
+    .describe('The projected cost of today at midnight, at the pace of the last hour; null if unknown'),
   atCeiling: z
-    .array(z.object({ subject, at: instant.meta({ description: 'When it will reach its ceiling' }) }))
+    .array(z.object({ subject, at: instant.describe('When it will reach its ceiling') }))
     .nullable()
-    .meta({ description: 'Subjects that will reach a ceiling before midnight, at most 20; null if unknown' }),
+    .describe('Subjects that will reach a ceiling before midnight, at most 20; null if unknown'),
   budgets: z
     .array(
       z.object({
-        tenantId: tenantId.nullable().meta({ description: 'The tenant of the budget; null for the installation' }),
-        id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
-        percent: percent.meta({ description: 'The share of the budget that is used' }),
-        at: instant.nullable().meta({ description: 'When it will be used up; null if nothing is left now' }),
+        tenantId: tenantId.nullable().describe('The tenant of the budget; null for the installation'),
+        id: string('The id of the budget', 'march'),
+        percent: percent.describe('The share of the budget that is used'),
+        at: instant.nullable().describe('When it will be used up; null if nothing is left now'),
       }),
     )
-    .meta({ description: 'Budgets that are used up, or will be before midnight, at most 20' }),
+    .describe('Budgets that are used up, or will be before midnight, at most 20'),
 });
 
 export type Spend = z.infer<typeof spend>;

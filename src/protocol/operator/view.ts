@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantId, tenantNamed } from '../fields.ts';
-import { instant, ok } from '../values.ts';
+import { instant, string } from '../values.ts';
 
 /** What no view may contain: an e-mail address, a whole session id (the part after the ref is secret), and invisible characters. */
 const KEPT_NOWHERE = /@|%40|s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{8}|[\p{Cc}\p{Cs}]/iu;
@@ -34,31 +34,24 @@ const href = kept(
 
 /** A list with a filter and an order, saved under a name. */
 const savedView = z.object({
-  id: z.string().meta({
-    description: 'The id: `?view=` in an address of the console opens it',
-    examples: ['view_Jm4c0Vb1T2yq8s5nXk9ZwA'],
-  }),
-  name: z.string().meta({ description: 'The name of the view', examples: ['Stale at acme'] }),
+  id: string('The id: `?view=` in an address of the console opens it', 'view_Jm4c0Vb1T2yq8s5nXk9ZwA'),
+  name: string('The name of the view', 'Stale at acme'),
   href,
-  tenantId: tenantId
-    .nullable()
-    .meta({ description: 'The tenant whose operators also see it; null if only its owner does' }),
-  isOwn: z.boolean().meta({ description: 'Whether you saved it, and so may delete it' }),
-  createdAt: instant.meta({ description: 'When it was saved' }),
+  tenantId: tenantId.nullable().describe('The tenant whose operators also see it; null if only its owner does'),
+  isOwn: z.boolean().describe('Whether you saved it, and so may delete it'),
+  createdAt: instant.describe('When it was saved'),
 });
 
 export type OperatorView = z.infer<typeof savedView>;
 
 export const savedViews = z.object({
-  views: z.array(savedView).meta({ description: 'Your own views by name, then those of tenants; at most 500' }),
+  views: z.array(savedView).describe('Your own views by name, then those of tenants; at most 500'),
 });
 
 export const saveViewRequest = z.strictObject({
   name: viewName,
   href,
-  tenantId: tenantNamed.optional().meta({ description: 'The tenant whose operators also see it' }),
+  tenantId: tenantNamed.optional().describe('The tenant whose operators also see it'),
 });
 
-export const saveViewReply = z.object({ view: savedView.meta({ description: 'The view as saved' }) });
-
-export const deleteViewReply = z.object({ ok });
+export const saveViewReply = z.object({ view: savedView.describe('The view as saved') });

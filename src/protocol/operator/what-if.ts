@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { budgetEntry } from '../budget.ts';
 import { keyId, tenantNamed } from '../fields.ts';
-import { count, dollars, instant, instantAsked, text } from '../values.ts';
+import { count, dollars, instant, instantAsked, string, text } from '../values.ts';
 import { keyLimits, keyTotals } from './key.ts';
 
 /** What to try out: the fields that set limits, ceilings and budgets. */
@@ -13,13 +13,12 @@ const change = z
     limits: z
       .strictObject(keyLimits.shape)
       .optional()
-      .meta({ description: 'Limits of each visitor of the key; what is left out stays as it was' }),
-    totals: z.strictObject(keyTotals.shape).optional().meta({
-      description: 'Ceilings over all visitors together, of the key, or of the tenant if no key is named',
-    }),
-    budget: budgetEntry
+      .describe('Limits of each visitor of the key; what is left out stays as it was'),
+    totals: z
+      .strictObject(keyTotals.shape)
       .optional()
-      .meta({ description: 'A budget of the tenant; it replaces an existing budget with the same id' }),
+      .describe('Ceilings over all visitors together, of the key, or of the tenant if no key is named'),
+    budget: budgetEntry.optional().describe('A budget of the tenant; it replaces an existing budget with the same id'),
   })
   .superRefine(({ keyId: key, limits, totals, budget }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
@@ -31,38 +30,36 @@ const change = z
   });
 
 export const whatIfRequest = z.strictObject({
-  from: instantAsked.meta({ description: 'Replay what began at or after this time' }),
-  to: instantAsked.meta({ description: 'Replay what began before this time; at most 31 days after `from`' }),
-  tenantId: tenantNamed.meta({ description: 'The tenant whose sessions and usage to replay' }),
-  change: change.meta({ description: 'The settings to assume for the whole span' }),
+  from: instantAsked.describe('Replay what began at or after this time'),
+  to: instantAsked.describe('Replay what began before this time; at most 31 days after `from`'),
+  tenantId: tenantNamed.describe('The tenant whose sessions and usage to replay'),
+  change: change.describe('The settings to assume for the whole span'),
 });
 
 export type WhatIfRequest = z.output<typeof whatIfRequest>;
 
 export const whatIfReply = z.object({
-  from: instant.meta({ description: 'The start of the span' }),
-  to: instant.meta({ description: 'The end of the span' }),
+  from: instant.describe('The start of the span'),
+  to: instant.describe('The end of the span'),
   creates: z
     .object({
-      total: count.meta({ description: 'Sessions opened in the span' }),
-      refused: count.meta({ description: 'How many of them would have been refused' }),
+      total: count.describe('Sessions opened in the span'),
+      refused: count.describe('How many of them would have been refused'),
       byCode: z
         .record(z.string(), count)
         .meta({ description: 'Those refusals, by code', examples: [{ DAILY_QUOTA_EXCEEDED: 12 }] }),
     })
-    .meta({ description: 'The outcome of creates' }),
-  ended: count.meta({
-    description: 'Sessions that would have been opened, but would have ended earlier than they did',
-  }),
+    .describe('The outcome of creates'),
+  ended: count.describe('Sessions that would have been opened, but would have ended earlier than they did'),
   dollars: z
     .object({
-      actual: dollars.meta({ description: 'The cost that was counted in the span' }),
-      replayed: dollars.meta({ description: 'The part of it that would have been counted' }),
+      actual: dollars.describe('The cost that was counted in the span'),
+      replayed: dollars.describe('The part of it that would have been counted'),
     })
-    .meta({ description: 'The actual cost, and the cost with the change' }),
+    .describe('The actual cost, and the cost with the change'),
   notReplayed: z
-    .array(z.string().meta({ description: 'A sentence', examples: ['Creates that were refused then stay refused.'] }))
-    .meta({ description: 'What the records do not show, so that the replay leaves it as it was; for people to read' }),
+    .array(string('A sentence', 'Creates that were refused then stay refused.'))
+    .describe('What the records do not show, so that the replay leaves it as it was; for people to read'),
 });
 
 export type WhatIfReply = z.infer<typeof whatIfReply>;

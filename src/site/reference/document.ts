@@ -111,6 +111,11 @@ export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
+/** A schema itself, where it is a reference to one. */
+export function resolve(schema: Schema, schemas: Schemas): Schema {
+  return schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {});
+}
+
 /** The content of a body and its type; each body has one type only. */
 export function contentOf(of: { readonly content?: Readonly<Record<string, Content>> } | undefined) {
   const [found] = Object.entries(of?.content ?? {});

@@ -1,8 +1,8 @@
-import { nameOf, type Schema, type Schemas } from './document.ts';
+import { resolve, type Schema, type Schemas } from './document.ts';
 
 /** A minimal value of a shape: its required fields only, from their examples. */
 export function exampleOf(schema: Schema, schemas: Schemas): unknown {
-  if (schema.$ref !== undefined) return exampleOf(schemas[nameOf(schema.$ref)] ?? {}, schemas);
+  if (schema.$ref !== undefined) return exampleOf(resolve(schema, schemas), schemas);
   const [first] = schema.anyOf ?? schema.oneOf ?? schema.enum?.map((value) => ({ const: value })) ?? [];
   if (schema.const !== undefined) return schema.const;
   if (schema.examples?.[0] !== undefined) return schema.examples[0];

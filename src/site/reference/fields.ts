@@ -1,5 +1,5 @@
 import { html, type Html } from '../html.ts';
-import { nameOf, type Parameter, type Schema, type Schemas } from './document.ts';
+import { nameOf, resolve, type Parameter, type Schema, type Schemas } from './document.ts';
 import { referencePath, shapes } from './groups.ts';
 import { prose, sentence } from './words.ts';
 
@@ -108,10 +108,6 @@ function exampleIn({ examples, enum: some, const: only }: Schema): Html | undefi
   const [first] = examples ?? [];
   if (first === undefined || some !== undefined || only !== undefined) return undefined;
   return html` <span class="eg"><code>${typeof first === 'string' ? first : JSON.stringify(first)}</code></span>`;
-}
-
-function resolve(schema: Schema, schemas: Schemas): Schema {
-  return schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {});
 }
 
 /** The fields of an object, of the items of a list or a map, or of all alternatives. */

@@ -1,6 +1,6 @@
 import { html, type Html } from '../html.ts';
 import { codeBlock, json } from './code.ts';
-import { endpointsOf, nameOf, type OpenApi, type Schema, type Schemas } from './document.ts';
+import { endpointsOf, nameOf, resolve, type OpenApi, type Schema, type Schemas } from './document.ts';
 import { exampleOf } from './example-of.ts';
 import { fieldList } from './fields.ts';
 import { paragraphs, sentence } from './words.ts';
@@ -27,10 +27,6 @@ export function linkedShapes(openapi: OpenApi): string[] {
 function partsOf({ properties = {}, items, anyOf = [], oneOf = [], additionalProperties }: Schema): Schema[] {
   const others = [items, additionalProperties].filter((part) => typeof part === 'object');
   return [...Object.values(properties), ...anyOf, ...oneOf, ...others];
-}
-
-function resolve(schema: Schema, schemas: Schemas): Schema {
-  return schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {});
 }
 
 /** The entry of a shape: its fields, and an example. */

@@ -12,25 +12,21 @@ import type { CreateInput } from '../../../voice/create/step.ts';
 
 /** The headers by which a back end with a service token names the tenant, agent and key that it asks for. */
 export const whomHeaders = z.object({
-  'X-Switchboard-Tenant': text(128)
-    .optional()
-    .meta({
-      description: 'The tenant; required with a service token if there are several',
-      examples: ['acme'],
-    }),
-  'X-Switchboard-Agent': text(128)
-    .optional()
-    .meta({
-      description: 'The tenant’s agent; required with a service token if there are several',
-      examples: ['support'],
-    }),
-  'X-Switchboard-Key': text(128)
-    .optional()
-    .meta({
-      description:
-        'With a service token: the id of the widget key whose limits apply and from whose origin the call is opened; by default the first key that may use the agent',
-      examples: ['site'],
-    }),
+  'X-Switchboard-Tenant': text(
+    128,
+    'The tenant; required with a service token if there are several',
+    'acme',
+  ).optional(),
+  'X-Switchboard-Agent': text(
+    128,
+    'The tenant’s agent; required with a service token if there are several',
+    'support',
+  ).optional(),
+  'X-Switchboard-Key': text(
+    128,
+    'With a service token: the id of the widget key whose limits apply and from whose origin the call is opened; by default the first key that may use the agent',
+    'site',
+  ).optional(),
 });
 
 /** The tenant and agent that a vendor's client asks for. */

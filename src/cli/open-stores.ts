@@ -1,0 +1,72 @@
+import type { Config } from '../../config/config.ts';
+import { openReconciliation } from '../app/reconciliation.ts';
+import { openSealers } from '../app/sealer.ts';
+import { openCommandBus } from '../app/stores.ts';
+import type { Database } from '../database/database.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDatabase } from '../database/open.ts';
+import type { ExportStores } from '../exports/rows.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { Disposables } from '../kernel/disposables.ts';
+import { readPrices } from '../metering/prices.ts';
+import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
+import { createPostgresStores } from '../stores/postgres.ts';
+import { createPostgresReconciliations } from '../stores/reconciliations/postgres.ts';
+import type { KeyStores } from './keys.ts';
+import type { SecretStores } from './secrets.ts';
+import type { StopStores } from './stop.ts';
+import type { OpenStores } from './store-command.ts';
+import type { WebhookStores } from './webhooks.ts';
+
+const ignore = (): void => undefined;
+
+/** What commands work on, in a database that is brought up to date first. @throws DirectoryInUse, Unavailable */
+async function onDatabase<S>(config: Config, make: (database: Database) => Promise<S>): Promise<OpenStores & S> {
+  const database = await openDatabase(config);
+  try {
+    await migrate(database);
+    return { close: () => database.close(), ...(await make(database)) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * The stores for commands that read sessions, or change what servers serve. Nodes learn of a change at once over the bus;
+ * without a bus, or while it is away, when they next read the database.
+ */
+export function openKeyStores(config: Config): Promise<KeyStores & StopStores & ExportStores> {
+  return onDatabase(config, async (database) => {
+    const { tenants, journal, history, calls, usageReports } = createPostgresStores(database);
+    const disposables = new Disposables(ignore);
+    disposables.add(() => database.close());
+    const bus = await openCommandBus(config, ignore);
+    disposables.add(() => bus.close());
+    return { tenants, acts: journal, history, calls, usageReports, bus, close: () => disposables.dispose() };
+  });
+}
+
+/** The stores for the commands on secrets and webhooks. */
+export function openSecretStores(config: Config): Promise<SecretStores & WebhookStores> {
+  return onDatabase(config, async (database) => {
+    const { tenantSecrets, installation, journal, webhooks } = createPostgresStores(database);
+    const { secrets: sealer } = await openSealers(config, installation);
+    return { webhooks, secrets: tenantSecrets, acts: journal, sealer };
+  });
+}
+
+/** The dependencies of `reconcile`, which reports only to whoever runs it and mails nobody. */
+export function openReconciliationStores(
+  config: Config,
+): Promise<OpenStores & { readonly deps: ReconcileDeps | undefined }> {
+  return onDatabase(config, async (database) => ({
+    deps: openReconciliation({
+      config,
+      prices: readPrices(config.calls.pricesFile),
+      store: createPostgresReconciliations(database),
+      clock: systemClock,
+      events: { meterDrifted: ignore, dependencyAway: ignore },
+    }),
+  }));
+}
