@@ -48,6 +48,21 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([]);
   });
 
+  test('greets in the first call that opens, if those before it failed or were given up', async () => {
+    world.provider.isAway = true;
+    await expect(open({ greeting: true })).rejects.toThrow('no call');
+    world.provider.isAway = false;
+    world.clock.advance(1);
+    const page = new AbortController();
+    world.afterSave = ({ state }) => {
+      if (state === 'open') page.abort();
+    };
+    expect(await world.refusal(world.ask(node, SESSION, page.signal))).toBe('SERVICE_UNAVAILABLE');
+    expect(await world.call()).toMatchObject({ openedAtMs: expect.any(Number), closeReason: 'create_failed' });
+    await open({ greeting: true });
+    expect(asked()).toEqual([{ type: 'respond', instructions: null }]);
+  });
+
   /** Ages the session until it has a minute left. */
   function age(): void {
     const session = world.sessions.get(SESSION);
