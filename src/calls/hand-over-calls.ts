@@ -7,8 +7,8 @@ import type { LiveNodes } from '../stores/voice-calls/contract.ts';
 import type { HeldCall } from './held-call.ts';
 
 const MAX_CONCURRENT = 50;
-/** How long a stopping node waits for the answers of tools that its calls have asked for. */
-const TOOLS_MS = 5000;
+/** How long a stopping node waits for what its calls still do: tools that they have asked for, and goodbyes. */
+const FINISH_MS = 5000;
 
 interface HandOverDeps {
   readonly metering: Pick<Metering, 'flush'>;
@@ -32,22 +32,43 @@ export async function handOverCalls(
   await lease.leaveCalls();
 }
 
-interface CutOffDeps {
+interface TakenDeps {
   readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly clock: Clock;
   readonly lease: Pick<NodeLease, 'node'>;
 }
 
-/** Waits a few seconds for running tools. What is not answered by then is answered `interrupted` when the call is handed over. */
-export async function waitForTools(held: readonly HeldCall[], after?: typeof deadline): Promise<void> {
-  await withTimeout(TOOLS_MS, Promise.all(held.map(({ pages }) => pages.toolsSettled())), after);
+/** Whether another node will take the calls. @throws Unavailable */
+async function areTaken(held: readonly HeldCall[], { nodes, clock, lease }: TakenDeps): Promise<boolean> {
+  return held.length === 0 || (await nodes.hasOther(lease.node, clock.now()));
+}
+
+/**
+ * Has agents say goodbye, unless another node will take their calls: without one, nobody hears the calls from now on.
+ * @returns the calls whose agents do
+ * @throws Unavailable
+ */
+export async function wrapUpUnlessTaken(held: readonly HeldCall[], deps: TakenDeps): Promise<readonly HeldCall[]> {
+  if (await areTaken(held, deps)) return [];
+  return held.filter(({ conversation }) => conversation.wrapUp('stopping'));
+}
+
+/** Waits a few seconds for running tools and goodbyes. What is not answered by then is answered `interrupted` when the call is handed over. */
+export async function waitForCalls(
+  held: readonly HeldCall[],
+  wrappingUp: readonly HeldCall[],
+  after?: typeof deadline,
+): Promise<void> {
+  const tools = held.map(({ pages }) => pages.toolsSettled());
+  const goodbyes = wrappingUp.map((call) => call.saidAll());
+  await withTimeout(FINISH_MS, Promise.all([...tools, ...goodbyes]), after);
 }
 
 /**
  * Cuts off what calls are saying, unless another node will take them: that node hears the speech and its cost; without one, nobody would count it.
  * @throws Unavailable
  */
-export async function cutOffUnlessTaken(held: readonly HeldCall[], { nodes, clock, lease }: CutOffDeps): Promise<void> {
-  if (held.length === 0 || (await nodes.hasOther(lease.node, clock.now()))) return;
+export async function cutOffUnlessTaken(held: readonly HeldCall[], deps: TakenDeps): Promise<void> {
+  if (await areTaken(held, deps)) return;
   await settleAll(held, (call) => call.cutOff(), held.length);
 }

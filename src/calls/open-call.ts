@@ -79,6 +79,8 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
       // A visitor who continues a conversation is not greeted again.
       if (isFirst) held.conversation.greet();
       else held.pages.carryover.goOn();
+      for (const { wrappedUpAtMs } of formers)
+        if (wrappedUpAtMs !== null) held.conversation.noteWrappedUp(wrappedUpAtMs);
       return opened;
     }
     await held.createFailed();

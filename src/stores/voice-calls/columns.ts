@@ -8,5 +8,6 @@ export function columns(sql: AnySql) {
     closing_at_ms as "closingAtMs", closed_at_ms as "closedAtMs", close_reason as "closeReason", hangup, hangup_tries as "hangupTries",
     over_at_ms as "overAtMs", over_door as "overDoor",
     next_try_at_ms as "nextTryAtMs", unheard_since_ms as "unheardSinceMs", give_up_at_ms as "giveUpAtMs",
-    provider_ends_at_ms as "providerEndsAtMs", grace_until_ms as "graceUntilMs", owner_node as "ownerNode", fence, version`;
+    provider_ends_at_ms as "providerEndsAtMs", grace_until_ms as "graceUntilMs",
+    wrapped_up_at_ms as "wrappedUpAtMs", owner_node as "ownerNode", fence, version`;
 }

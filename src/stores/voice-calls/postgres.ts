@@ -151,6 +151,7 @@ function saveOne(sql: Sql, record: CallRecord, expectedVersion: number) {
         over_door = ${record.overDoor}, next_try_at_ms = ${record.nextTryAtMs},
         unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
         provider_ends_at_ms = ${record.providerEndsAtMs}, grace_until_ms = ${record.graceUntilMs},
+        wrapped_up_at_ms = ${record.wrappedUpAtMs},
         owner_node = ${record.ownerNode}, fence = ${record.fence}, due_at_ms = ${dueAtMs(record)},
         version = ${record.version}
       where id = ${record.id} and version = ${expectedVersion}
@@ -164,12 +165,12 @@ function insertOne(sql: AnySql, record: CallRecord) {
     insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id,
       created_at_ms, opened_at_ms, closing_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door,
       next_try_at_ms, unheard_since_ms,
-      give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, due_at_ms, version)
+      give_up_at_ms, provider_ends_at_ms, grace_until_ms, wrapped_up_at_ms, owner_node, fence, due_at_ms, version)
     values (${record.id}, ${record.sessionId}, ${record.subject}, ${record.tenantId}, ${record.keyId},
       ${record.provider}, ${record.fingerprint}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
       ${record.openedAtMs}, ${record.closingAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
       ${record.overAtMs}, ${record.overDoor}, ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
-      ${record.graceUntilMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
+      ${record.graceUntilMs}, ${record.wrappedUpAtMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
     on conflict (session_id) where state = 'creating' do nothing`;
 }
 
