@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { NoCalls } from '../calls/no-calls.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
@@ -28,7 +29,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
   return {
     open: (request: OpenCallRequest) => calls.open(request),
     ofSession: (sessionId: string) => calls.ofSession(sessionId),
-    runningResponses: (callId: string) => calls.runningResponses(callId),
+    runningResponses: (call: Pick<CallRecord, 'id' | 'sessionId'>) => calls.runningResponses(call),
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),

@@ -23,8 +23,8 @@ export class NoCalls implements Calls {
     return this.#store.ofSession(sessionId);
   }
 
-  runningResponses(): undefined {
-    return undefined;
+  runningResponses(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 }
 

@@ -18,6 +18,7 @@ import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
 import { openCall } from './open-call.ts';
+import { OpenResponses } from './open-responses.ts';
 import { PageCalls } from './page-calls.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
@@ -46,7 +47,7 @@ export class VoiceCalls implements Calls {
   readonly #doubtful = new Map<string, DoubtfulTake>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
-  readonly runningResponses = (callId: string): number | undefined => this.#held.get(callId)?.runningResponses();
+  readonly #responses: OpenResponses;
 
   constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
     const { lease, provider, store, bus, trace, onError, events } = deps;
@@ -71,9 +72,11 @@ export class VoiceCalls implements Calls {
       hangUps: this.#hangUps,
     });
     this.#pages = new PageRequests(deps);
+    this.#responses = new OpenResponses({ bus, heldOf: (id) => this.#held.get(id), after: deps.after ?? deadline });
     this.#unsubscribe = bus.subscribe((message, isOwn) => {
       if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, closeReasonFor(message.state), isOwn);
       this.#pages.hear(message);
+      this.#responses.hear(message);
       if (message.type === 'calls.orphaned') this.#running.start(this.#takeOrphans());
     });
   }
@@ -118,6 +121,10 @@ export class VoiceCalls implements Calls {
       renewLease: () => this.renewLease(),
       hold: (record, setup) => this.#hold(record, setup),
     });
+  }
+
+  runningResponses(call: Pick<CallRecord, 'id' | 'sessionId'>): Promise<number | undefined> {
+    return this.#responses.of(call);
   }
 
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
