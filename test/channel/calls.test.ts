@@ -97,10 +97,8 @@ describe('a socket that wants to hear of its call', () => {
   });
 
   test('is told at once that a tool of the server is running if other sockets on its node already know', async () => {
-    const [on, off]: CallFrame[] = [
-      { type: 'thinking', on: true, tool: 'ours' },
-      { type: 'thinking', on: false },
-    ];
+    const on: CallFrame = { type: 'thinking', on: true, tool: 'ours' };
+    const off: CallFrame = { type: 'thinking', on: false };
     await attach();
     show(open, on);
     expect((await attach()).heard()).toEqual([open, on]);

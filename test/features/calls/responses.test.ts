@@ -50,6 +50,8 @@ test('Any node says how many responses of a call run, after it has asked the nod
   sideband.hear(done('resp_1'));
   expect(await counts()).toEqual([0, 0]);
   sideband.close();
+  await Promise.resolve();
+  await node.settled();
   expect(await counts()).toEqual([undefined, undefined]);
 });
 
