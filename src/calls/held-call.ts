@@ -39,7 +39,10 @@ export class HeldCall implements HangUpListener {
   readonly #time: ConnectedTime | undefined;
   readonly #state: HeldCallState;
   readonly runningResponses = (): number | undefined => runningResponses(this.#state.call);
-  readonly #quiet = new Quiet(() => this.#state.call.responses, () => this.#connection.sideband);
+  readonly #quiet = new Quiet(
+    () => this.#state.call.responses,
+    () => this.#connection.sideband,
+  );
   /** Id of the request that opens the call, while that is under way: what is done meanwhile is attributed to it. */
   requestId: string | undefined;
 

@@ -61,7 +61,8 @@ export class CallSockets {
     socket.maxMessageBytes = MAX_CALL_MESSAGE_BYTES;
     wanting.left = 3;
     // The call sends its state to a node once, for all of the session's sockets there.
-    for (const frame of [[...wanting.calls.values()].at(-1), wanting.thinking]) if (frame !== undefined) socket.send(frame);
+    for (const frame of [[...wanting.calls.values()].at(-1), wanting.thinking])
+      if (frame !== undefined) socket.send(frame);
     this.#say(sessionId, wanting);
   }
 

@@ -44,7 +44,8 @@ export class PageRequests {
 
   #whisper({ sessionId, request, untilMs, text }: Extract<BusMessage, { type: 'call.whisper' }>): void {
     const pages = this.#open(sessionId, untilMs);
-    if (pages !== undefined) this.#bus.publish({ type: 'call.whispered', request, isTold: pages.whisper(request, text) });
+    if (pages !== undefined)
+      this.#bus.publish({ type: 'call.whispered', request, isTold: pages.whisper(request, text) });
   }
 
   #take({ sessionId, request, untilMs, frame }: Extract<BusMessage, { type: 'call.asked' }>): void {

@@ -124,7 +124,10 @@ describe('The agent of a call', () => {
     expect(sideband.isClosed).toBe(false);
     for (const event of [started('resp_2'), done('resp_2')]) sideband.hear(event);
     await stopping;
-    expect(sideband.asked).toMatchObject([{ type: 'message', role: 'system' }, { type: 'respond', instructions: null }]);
+    expect(sideband.asked).toMatchObject([
+      { type: 'message', role: 'system' },
+      { type: 'respond', instructions: null },
+    ]);
   });
 
   test('says no goodbye when a node stops whose calls another node takes', async () => {
