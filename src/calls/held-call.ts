@@ -1,6 +1,4 @@
 import { mayHaveSpoken, runningResponses, worstCasesWith } from '../../machines/held-call/selectors.ts';
-import { isQuiet } from '../../machines/held-call/responses.ts';
-import { isAwaited } from '../../machines/held-call/wish.ts';
 import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { withTimeout } from '../kernel/deadline.ts';
@@ -39,10 +37,7 @@ export class HeldCall implements HangUpListener {
   readonly #time: ConnectedTime | undefined;
   readonly #state: HeldCallState;
   readonly runningResponses = (): number | undefined => runningResponses(this.#state.call);
-  readonly #quiet = new Quiet(
-    () => this.#state.call.responses,
-    () => this.#connection.sideband,
-  );
+  readonly #quiet = new Quiet(() => [this.#state.call.responses, this.#connection.sideband]);
   /** Id of the request that opens the call, while that is under way: what is done meanwhile is attributed to it. */
   requestId: string | undefined;
 
@@ -178,7 +173,7 @@ export class HeldCall implements HangUpListener {
   }
 
   /** Resolves once the agent has said everything that it was asked to say. */
-  readonly saidAll = (): Promise<void> => this.#quiet.until((responses) => isQuiet(responses) && !isAwaited(responses));
+  readonly saidAll = (): Promise<void> => this.#quiet.saidAll();
 
   /** Cuts off what is being said, and waits a moment to hear what it cost. */
   cancelSpeech(): Promise<void> {
@@ -298,6 +293,6 @@ export class HeldCall implements HangUpListener {
 
   async #cutOff(event: HeldCallEvent, ms: number): Promise<void> {
     this.#send(event);
-    await withTimeout(ms, this.#quiet.until(isQuiet));
+    await withTimeout(ms, this.#quiet.ended());
   }
 }
