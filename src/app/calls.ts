@@ -1,4 +1,3 @@
-import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { NoCalls } from '../calls/no-calls.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
@@ -29,7 +28,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
   return {
     open: (request: OpenCallRequest) => calls.open(request),
     ofSession: (sessionId: string) => calls.ofSession(sessionId),
-    runningResponses: (call: Pick<CallRecord, 'id' | 'sessionId'>) => calls.runningResponses(call),
+    runningResponses: (call: Parameters<Calls['runningResponses']>[0]) => calls.runningResponses(call),
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
