@@ -44,24 +44,23 @@ async function areTaken(held: readonly HeldCall[], { nodes, clock, lease }: Take
 }
 
 /**
- * Has agents say goodbye, unless another node will take their calls: without one, nobody hears the calls from now on.
- * @returns the calls whose agents do
- * @throws Unavailable
+ * Waits a few seconds for running tools, and for goodbyes where no other node will take the calls: without one, nobody hears them from now on. What
+ * is not answered by then is answered `interrupted` when the call is handed over.
  */
-export async function wrapUpUnlessTaken(held: readonly HeldCall[], deps: TakenDeps): Promise<readonly HeldCall[]> {
-  if (await areTaken(held, deps)) return [];
-  return held.filter(({ conversation }) => conversation.wrapUp('stopping'));
-}
-
-/** Waits a few seconds for running tools and goodbyes. What is not answered by then is answered `interrupted` when the call is handed over. */
-export async function waitForCalls(
+export async function finishCalls(
   held: readonly HeldCall[],
-  wrappingUp: readonly HeldCall[],
-  after?: typeof deadline,
+  deps: TakenDeps & { readonly onError: (error: unknown) => void; readonly after?: typeof deadline | undefined },
 ): Promise<void> {
   const tools = held.map(({ pages }) => pages.toolsSettled());
-  const goodbyes = wrappingUp.map((call) => call.saidAll());
-  await withTimeout(FINISH_MS, Promise.all([...tools, ...goodbyes]), after);
+  const goodbyes = sayGoodbyeUnlessTaken(held, deps).catch(deps.onError);
+  await withTimeout(FINISH_MS, Promise.all([...tools, goodbyes]), deps.after);
+}
+
+/** @throws Unavailable */
+async function sayGoodbyeUnlessTaken(held: readonly HeldCall[], deps: TakenDeps): Promise<void> {
+  if (await areTaken(held, deps)) return;
+  const saying = held.filter(({ conversation }) => conversation.wrapUp('stopping'));
+  await Promise.all(saying.map((call) => call.saidAll()));
 }
 
 /**

@@ -13,7 +13,7 @@ import { Accounts } from './accounts.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
-import { cutOffUnlessTaken, handOverCalls, waitForCalls, wrapUpUnlessTaken } from './hand-over-calls.ts';
+import { cutOffUnlessTaken, finishCalls, handOverCalls } from './hand-over-calls.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
@@ -178,14 +178,10 @@ export class VoiceCalls implements Calls {
 
   /** Hands all calls to the other nodes. Never rejects. */
   async stop(): Promise<void> {
-    const { bus, metering, onError, after } = this.#deps;
+    const { bus, metering, onError } = this.#deps;
     const held = [...this.#held.values()];
     this.#unsubscribe();
-    const wrappingUp = await wrapUpUnlessTaken(held, this.#deps).catch((fault: unknown) => {
-      onError(fault);
-      return [];
-    });
-    await waitForCalls(held, wrappingUp, after);
+    await finishCalls(held, this.#deps);
     await cutOffUnlessTaken(held, this.#deps).catch(onError);
     await this.#running.settled();
     await handOverCalls(held, this.#deps).catch(onError);
