@@ -16,6 +16,11 @@ function mayAsk({ open, inherited, wish, lostAtMs, heardSinceMs }: Responses): b
   return !isSpeaking && inherited === 0 && !wish.isAsked && lostAtMs === null && heardSinceMs !== null;
 }
 
+/** Whether a response is still to begin. */
+export function isAwaited({ wish }: Responses): boolean {
+  return wish.wanted !== null || wish.isAsked;
+}
+
 /** If several wait, one is made: the conversation holds everything that they are to answer. */
 export function wanting(call: HeldCallContext, instructions: string | null): HeldCallContext {
   const { responses } = call;

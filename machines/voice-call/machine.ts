@@ -90,6 +90,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       isAsked: ({ context }) => context.providerCallId !== null && context.hangup !== 'unconfirmed',
       isHeard: ({ context }) => context.unheardSinceMs === null,
       isUnheard: ({ context }) => context.unheardSinceMs !== null,
+      isNotWrappedUp: ({ context }) => context.wrappedUpAtMs === null,
       isGivenUp: ({ context, event }) => event.at >= (context.giveUpAtMs ?? Infinity),
       isHangupGivenUp: ({ context, event }) =>
         context.providerCallId !== null && event.at >= (context.giveUpAtMs ?? Infinity),
@@ -121,6 +122,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
           giveUpAtMs,
           providerEndsAtMs: null,
           graceUntilMs: null,
+          wrappedUpAtMs: null,
           ownerNode: node,
           fence: 1,
           version: 1,
@@ -134,6 +136,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       tryHangup: assign(({ context, event }) => tryFrom(event.at, context.providerEndsAtMs)),
       open: assign(({ context, event }) => changed(context, { state: 'open', openedAtMs: event.at, giveUpAtMs: null })),
       noteHeard: assign(({ context }) => changed(context, { unheardSinceMs: null, giveUpAtMs: null })),
+      noteWrappedUp: assign(({ context, event }) => changed(context, { wrappedUpAtMs: event.at })),
       noteUnheard: assign(({ context, event }) => changed(context, unheard(event.at))),
       // After a hang-up was asked for, losing the sideband opens no gap: what is still said ends with the call.
       noteUnheardClosing: assign(({ context, event }) =>
@@ -230,6 +233,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
         on: {
           READY: { guard: 'isUnheard', actions: 'noteHeard' },
           SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheard' },
+          WRAPPED_UP: { guard: 'isNotWrappedUp', actions: 'noteWrappedUp' },
           OVER: [
             { guard: 'provesOver', target: 'closed', actions: 'endAsOver' },
             { target: 'closing', actions: 'closeAsSaidOver' },

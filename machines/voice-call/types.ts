@@ -68,6 +68,8 @@ export interface CallRecord extends CallTerms {
   readonly providerEndsAtMs: number | null;
   /** When the session ends because of how the call closed, unless another call followed a lost one; null if it goes on, or was ended already. */
   readonly graceUntilMs: number | null;
+  /** When the agent said goodbye, in this call or an earlier one of the session; null if it has not. */
+  readonly wrappedUpAtMs: number | null;
   /** The node that holds the call. */
   readonly ownerNode: string;
   /** Increases with each node that takes the call over. */
@@ -128,6 +130,8 @@ export type CallEvent = (
       /** Whether the provider has closed the last sideband of the call. */
       readonly isLeft?: boolean;
     }
+  /** The agent was asked to say goodbye, now or at `at` in an earlier call of the session. */
+  | { readonly type: 'WRAPPED_UP'; readonly at: number }
   /** Something was heard in a call that the provider says is over. */
   | { readonly type: 'HEARD'; readonly at: number }
   /**

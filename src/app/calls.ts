@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
@@ -27,7 +28,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     open: async (request: OpenCallRequest) =>
       held?.open(request) ?? new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.'),
     ofSession: (sessionId: string) => stores.calls.ofSession(sessionId),
-    runningResponses: (callId: string) => held?.runningResponses(callId),
+    runningResponses: async (call: Pick<CallRecord, 'id' | 'sessionId'>) => held?.runningResponses(call),
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),

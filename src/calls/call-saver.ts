@@ -67,7 +67,7 @@ export class CallSaver {
   }
 }
 
-const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST', 'OVER', 'HEARD']);
+const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST', 'OVER', 'HEARD', 'WRAPPED_UP']);
 
 const OWNERS_REASONS: ReadonlySet<CloseRequest> = new Set(['unheard', 'tampered', 'tool_forged', 'tool_ended']);
 

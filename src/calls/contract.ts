@@ -55,8 +55,8 @@ export interface Calls {
   open(request: OpenCallRequest): Promise<OpenedCall | Refusal>;
   /** All calls of a session, the newest first. @throws Unavailable when the database is away */
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
-  /** How many responses of a call are running; undefined where this node does not know, for example because it does not hold the call. */
-  runningResponses(callId: string): number | undefined;
+  /** How many responses of a call are running, whichever node holds it; undefined where that is not known. Takes half a second at most. */
+  runningResponses(call: Pick<CallRecord, 'id' | 'sessionId'>): Promise<number | undefined>;
 }
 
 /** What became of a whisper: the provider was told, no open call is heard, or no node answered, so that the outcome is unknown. */

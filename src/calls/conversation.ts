@@ -1,4 +1,5 @@
 import type { HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Behaviour } from '../protocol/behaviour.ts';
 import type { NewItem, Sideband, Speaker } from '../upstream/contract.ts';
@@ -11,9 +12,15 @@ interface ConversationDeps {
   readonly sideband: () => Sideband | undefined;
   /** How the session's agent begins and ends a conversation; null where its setup does not say. */
   readonly behaviour: Behaviour | null;
+  /** Saves what happened in the call. */
+  readonly save: (event: CallEvent) => void;
 }
 
-const GOODBYE = 'The conversation ends in about half a minute. Say goodbye in one short sentence.';
+/** What an agent that chooses its own words is told before it says goodbye. */
+const GOODBYES = {
+  ending: 'The conversation ends in about half a minute. Say goodbye in one short sentence.',
+  stopping: 'The conversation ends in a few seconds. Say goodbye in one short sentence.',
+};
 
 const ANYBODY = 'Nobody has said anything for a while. Ask in one short sentence whether somebody is there.';
 
@@ -24,12 +31,15 @@ function saying(words: string): string {
 
 /** What we put into the conversation of one held call: what the visitor writes, what tools answer, what the agent is to be told or to say. */
 export class Conversation {
+  readonly #call: { readonly record: CallRecord };
   readonly #deps: ConversationDeps;
+  /** The agent has said goodbye, which the record may not say yet. */
   #isWrappedUp = false;
   /** The visitor holds the button to speak. */
   #isTalking = false;
 
-  constructor(deps: ConversationDeps) {
+  constructor(call: { readonly record: CallRecord }, deps: ConversationDeps) {
+    this.#call = call;
     this.#deps = deps;
   }
 
@@ -69,12 +79,24 @@ export class Conversation {
     if (greeting !== undefined) this.respond(greeting === true ? null : saying(greeting));
   }
 
-  /** The session is about to end: the agent says goodbye once, where it is configured to. */
-  wrapUp(): void {
-    const { behaviour } = this.#deps;
+  /**
+   * The agent says goodbye where it is configured to, once in a session: the session is about to end, or the service stops and nobody will hear the
+   * call.
+   * @returns whether it was asked to now
+   */
+  wrapUp(why: keyof typeof GOODBYES): boolean {
+    const { behaviour, clock } = this.#deps;
     const { wrapUp } = behaviour ?? {};
-    if (wrapUp === undefined || this.#isWrappedUp) return;
-    this.#isWrappedUp = this.#say(wrapUp, GOODBYE);
+    if (wrapUp === undefined || this.#isWrappedUp || this.#call.record.wrappedUpAtMs !== null) return false;
+    const isSaid = this.#say(wrapUp, GOODBYES[why]);
+    if (isSaid) this.noteWrappedUp(clock.now());
+    return isSaid;
+  }
+
+  /** The agent has said goodbye, in this call or an earlier one of the session. */
+  noteWrappedUp(at: number): void {
+    this.#isWrappedUp = true;
+    this.#deps.save({ type: 'WRAPPED_UP', at });
   }
 
   /** Nobody has spoken for a while: the agent asks whether somebody is there, where it is configured to. */

@@ -48,7 +48,7 @@ export async function followSessions(calls: readonly HeldCall[], at: number, par
       call.pages.firstWords.follow(session);
       // A session that still waits for the visitor's first words goes on once they speak, so that deadline triggers no goodbye.
       const endsAtMs = Math.min(longestEndMs(session, limits), budgets.endsAtMs(call.record.id));
-      if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp();
+      if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp('ending');
       const isHeard = call.record.state === 'open' && call.hasSideband;
       const activeMs = Math.min(HEARD_LEFT_MS, (limits.maxIdleSec * SECOND_MS) / 3);
       const isThere = isOpenedByPages && call.record.state === 'open' && reason === undefined;

@@ -4,8 +4,8 @@ import type { CallParts } from './call-parts.ts';
 import type { HeldCall } from './held-call.ts';
 
 const MAX_CONCURRENT = 50;
-/** How long a stopping node waits for the answers of tools that its calls have asked for. */
-const TOOLS_MS = 5000;
+/** How long a stopping node waits for what its calls still do: tools that they have asked for, and goodbyes. */
+const FINISH_MS = 5000;
 
 /**
  * Hands calls to the other nodes. A node that could not count what it heard, or could not save when it stopped hearing, lets its lease lapse: the
@@ -20,16 +20,33 @@ export async function handOverCalls(held: readonly HeldCall[], { metering, clock
   await lease.leaveCalls();
 }
 
-/** Waits a few seconds for running tools. What is not answered by then is answered `interrupted` when the call is handed over. */
-export async function waitForTools(held: readonly HeldCall[], { after }: CallParts): Promise<void> {
-  await withTimeout(TOOLS_MS, Promise.all(held.map(({ pages }) => pages.toolsSettled())), after);
+/** Whether another node will take the calls. @throws Unavailable */
+async function areTaken(held: readonly HeldCall[], { nodes, clock, lease }: CallParts): Promise<boolean> {
+  return held.length === 0 || (await nodes.hasOther(lease.node, clock.now()));
+}
+
+/**
+ * Waits a few seconds for running tools, and for goodbyes where no other node will take the calls: without one, nobody hears them from now on. What
+ * is not answered by then is answered `interrupted` when the call is handed over.
+ */
+export async function finishCalls(held: readonly HeldCall[], parts: CallParts): Promise<void> {
+  const tools = held.map(({ pages }) => pages.toolsSettled());
+  const goodbyes = sayGoodbyeUnlessTaken(held, parts).catch(parts.onError);
+  await withTimeout(FINISH_MS, Promise.all([...tools, goodbyes]), parts.after);
+}
+
+/** @throws Unavailable */
+async function sayGoodbyeUnlessTaken(held: readonly HeldCall[], parts: CallParts): Promise<void> {
+  if (await areTaken(held, parts)) return;
+  const saying = held.filter(({ conversation }) => conversation.wrapUp('stopping'));
+  await Promise.all(saying.map((call) => call.saidAll()));
 }
 
 /**
  * Cuts off what calls are saying, unless another node will take them: that node hears the speech and its cost; without one, nobody would count it.
  * @throws Unavailable
  */
-export async function cutOffUnlessTaken(held: readonly HeldCall[], { nodes, clock, lease }: CallParts): Promise<void> {
-  if (held.length === 0 || (await nodes.hasOther(lease.node, clock.now()))) return;
+export async function cutOffUnlessTaken(held: readonly HeldCall[], parts: CallParts): Promise<void> {
+  if (await areTaken(held, parts)) return;
   await settleAll(held, (call) => call.cutOff(), held.length);
 }

@@ -1,7 +1,6 @@
 import { mayHaveSpoken, runningResponses, worstCasesWith } from '../../machines/held-call/selectors.ts';
-import { isQuiet } from '../../machines/held-call/responses.ts';
 import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
-import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { withTimeout } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { MeteredCall } from '../metering/contract.ts';
@@ -18,6 +17,7 @@ import { createListener, isSignOfLife } from './listener.ts';
 import { asHeldCallEvent } from './response-events.ts';
 import { maxCallMs } from './accounts.ts';
 import { CallPages } from './pages/call-pages.ts';
+import { Quiet } from './quiet.ts';
 
 /** Before a call is hung up, cutting off what it says may take this long; usage that is not reported by then may still be reported afterwards. */
 const CANCEL_MS = 400;
@@ -37,7 +37,7 @@ export class HeldCall implements HangUpListener {
   readonly #time: ConnectedTime | undefined;
   readonly #state: HeldCallState;
   readonly runningResponses = (): number | undefined => runningResponses(this.#state.call);
-  #onQuiet: () => void = () => undefined;
+  readonly #quiet = new Quiet(() => [this.#state.call.responses, this.#connection.sideband]);
   /** Id of the request that opens the call, while that is under way: what is done meanwhile is attributed to it. */
   requestId: string | undefined;
 
@@ -75,7 +75,8 @@ export class HeldCall implements HangUpListener {
       send,
     });
     const sideband = () => (this.record.state === 'open' ? this.#connection.sideband : undefined);
-    this.conversation = new Conversation({ clock: deps.clock, send, sideband, behaviour: setup?.behaviour ?? null });
+    const save = (event: CallEvent): void => deps.running.start(this.#saver.save(event));
+    this.conversation = new Conversation(this, { ...deps, send, save, sideband, behaviour: setup?.behaviour ?? null });
     this.pages = new CallPages(this, setup, deps);
     const listen = createListener(
       {
@@ -170,6 +171,9 @@ export class HeldCall implements HangUpListener {
     this.#send({ type: 'CLOSE', at: this.#now, reason });
     if (!isSaving) await this.#saver.settled();
   }
+
+  /** Resolves once the agent has said everything that it was asked to say. */
+  readonly saidAll = (): Promise<void> => this.#quiet.saidAll();
 
   /** Cuts off what is being said, and waits a moment to hear what it cost. */
   cancelSpeech(): Promise<void> {
@@ -266,7 +270,7 @@ export class HeldCall implements HangUpListener {
       case 'gap':
         return metering.gap(this.#metered, command.fromMs, command.untilMs);
       case 'quiet':
-        return this.#onQuiet();
+        return this.#quiet.note();
       case 'left':
         return this.#time?.tell(command.openedAtMs, command.untilMs);
       case 'confirmed':
@@ -288,12 +292,7 @@ export class HeldCall implements HangUpListener {
   }
 
   async #cutOff(event: HeldCallEvent, ms: number): Promise<void> {
-    const { sideband } = this.#connection;
-    const quiet = new Promise<void>((resolve) => {
-      this.#onQuiet = resolve;
-    });
     this.#send(event);
-    if (sideband === undefined || isQuiet(this.#state.call.responses)) return;
-    await withTimeout(ms, Promise.race([quiet, sideband.closed]));
+    await withTimeout(ms, this.#quiet.ended());
   }
 }

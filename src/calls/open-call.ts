@@ -42,18 +42,21 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   held.requestId = request.requestId;
   try {
     const isOver = await whyOver(session.id, deps);
-    const formers = isOver === undefined ? await endFormer(record, request, deps) : 0;
+    const formers = isOver === undefined ? await endFormer(record, request, deps) : [];
     // Checked after the former calls were told to close: what their tools answer later comes too late to matter.
-    const over = isOver ?? (formers > 0 ? await endedByTool(request, deps) : undefined);
-    const remembered = formers > 0 && over === undefined ? awaitedLater(held.pages.carryover.remember()) : undefined;
+    const over = isOver ?? (formers.length > 0 ? await endedByTool(request, deps) : undefined);
+    const isFirst = !formers.some(wasHandedOut);
+    const remembered = isFirst || over !== undefined ? undefined : awaitedLater(held.pages.carryover.remember());
     const created = over ?? (await create(held, request, deps));
     await remembered;
     if (!(created instanceof Refusal)) {
       const opened = await connect(held, created, request, deps);
       if (opened instanceof Refusal) return opened;
       // A visitor who continues a conversation is not greeted again.
-      if (formers === 0) held.conversation.greet();
+      if (isFirst) held.conversation.greet();
       else held.pages.carryover.goOn();
+      for (const { wrappedUpAtMs } of formers)
+        if (wrappedUpAtMs !== null) held.conversation.noteWrappedUp(wrappedUpAtMs);
       return opened;
     }
     await held.createFailed();
@@ -122,17 +125,22 @@ async function endedByTool(
   return endedRefusal('closed_by_tool', voiceLimits.maxMinutes);
 }
 
-/** Closes the former calls; the nodes that hold them hang them up, and nobody waits for that. @returns how many calls the session had before */
+/** Closes the former calls; the nodes that hold them hang them up, and nobody waits for that. @returns all calls that the session had before */
 async function endFormer(
   { id, sessionId }: CallRecord,
   { requestId }: OpenCallRequest,
   { store, host, clock }: OpenCallDeps,
-): Promise<number> {
+): Promise<readonly CallRecord[]> {
   const formers = (await store.ofSession(sessionId)).filter((call) => call.id !== id);
   for (const former of formers)
     if (former.state !== 'closed')
       await host.send(former.id, { type: 'CLOSE', at: clock.now(), reason: 'replaced', requestId });
-  return formers.length;
+  return formers;
+}
+
+/** Whether a page was given the call: others are closed before anybody speaks in them. */
+function wasHandedOut({ openedAtMs, closeReason }: CallRecord): boolean {
+  return openedAtMs !== null && closeReason !== 'create_failed';
 }
 
 async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDeps): Promise<CreatedCall | Refusal> {

@@ -130,10 +130,11 @@ export async function attach(
     throw new Error('nothing is known of the call to attach to');
   const { model, voice, tools, behaviour } = setup;
   const instructions = setup.instructions ?? undefined;
-  const isPutBack = state === 'open' && setup.forbidsOverrides;
+  const wasOpen = state === 'open';
+  const again = { isPutBack: wasOpen && setup.forbidsOverrides, mayBeSpeaking: wasOpen };
   return provider.attach(
     providerCallId,
-    { model, voice, instructions, tools, behaviour, maxOutputTokens, isPutBack },
+    { model, voice, instructions, tools, behaviour, maxOutputTokens, ...again },
     hear,
     signal,
   );

@@ -15,10 +15,11 @@ import type { VoiceCallsDeps } from './call-parts.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions, noteHeard } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
-import { cutOffUnlessTaken, handOverCalls, waitForTools } from './hand-over-calls.ts';
+import { cutOffUnlessTaken, finishCalls, handOverCalls } from './hand-over-calls.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
 import { openCall } from './open-call.ts';
+import { OpenResponses } from './open-responses.ts';
 import { PageCalls } from './page-calls.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
@@ -40,7 +41,7 @@ export class VoiceCalls implements Calls {
   readonly #doubtful = new Map<string, DoubtfulTake>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
-  readonly runningResponses = (callId: string): number | undefined => this.#held.get(callId)?.runningResponses();
+  readonly #responses: OpenResponses;
 
   constructor(deps: VoiceCallsDeps) {
     const { lease, provider, others = [], installationKey, store, bus, trace, onError, events } = deps;
@@ -68,9 +69,11 @@ export class VoiceCalls implements Calls {
     };
     this.#remote = new RemoteHangUps(this.#parts);
     this.#pages = new PageRequests(deps);
+    this.#responses = new OpenResponses(this.#parts);
     this.#unsubscribe = bus.subscribe((message, isOwn) => {
       if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, closeReasonFor(message.state), isOwn);
       this.#pages.hear(message);
+      this.#responses.hear(message);
       if (message.type === 'calls.orphaned') running.start(this.#takeOrphans());
     });
   }
@@ -99,6 +102,10 @@ export class VoiceCalls implements Calls {
   /** The calls that pages open themselves, for a provider that has such calls. */
   get ofPages(): PageCalls {
     return new PageCalls(this.#parts);
+  }
+
+  runningResponses(call: Pick<CallRecord, 'id' | 'sessionId'>): Promise<number | undefined> {
+    return this.#responses.of(call);
   }
 
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
@@ -153,7 +160,7 @@ export class VoiceCalls implements Calls {
     const { bus, metering, running, onError } = this.#parts;
     const held = [...this.#held.values()];
     this.#unsubscribe();
-    await waitForTools(held, this.#parts);
+    await finishCalls(held, this.#parts);
     await cutOffUnlessTaken(held, this.#parts).catch(onError);
     await running.settled();
     await handOverCalls(held, this.#parts).catch(onError);

@@ -1,6 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { deadline } from '../kernel/deadline.ts';
-import { randomId } from '../kernel/ids.ts';
+import { BusAnswers } from './bus-answers.ts';
 import type { Whispered, Whispers } from './contract.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS } from '../protocol/bus.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -17,27 +16,22 @@ interface BusWhispersDeps {
  */
 export class BusWhispers implements Whispers {
   readonly #deps: BusWhispersDeps;
-  readonly #waiting = new Map<string, (outcome: Whispered) => void>();
+  readonly #answers: BusAnswers<Whispered>;
 
   constructor(deps: BusWhispersDeps) {
     this.#deps = deps;
+    this.#answers = new BusAnswers(deps.after);
     deps.bus.subscribe((message) => {
-      if (message.type === 'call.whispered') this.#waiting.get(message.request)?.(message.isTold ? 'told' : 'not_open');
+      if (message.type === 'call.whispered') this.#answers.hear(message.request, message.isTold ? 'told' : 'not_open');
     });
   }
 
-  send(sessionId: string, text: string): Promise<Whispered> {
-    const { bus, clock, after = deadline } = this.#deps;
-    const request = randomId();
-    return new Promise((resolve) => {
-      const callOff = after(TAKEN_WITHIN_MS + ANSWER_LATE_MS, () => settle('unanswered'));
-      const settle = (outcome: Whispered): void => {
-        callOff();
-        this.#waiting.delete(request);
-        resolve(outcome);
-      };
-      this.#waiting.set(request, settle);
-      bus.publish({ type: 'call.whisper', sessionId, request, untilMs: clock.now() + TAKEN_WITHIN_MS, text });
-    });
+  async send(sessionId: string, text: string): Promise<Whispered> {
+    const { bus, clock } = this.#deps;
+    const untilMs = clock.now() + TAKEN_WITHIN_MS;
+    const answer = await this.#answers.ask(TAKEN_WITHIN_MS + ANSWER_LATE_MS, (request) =>
+      bus.publish({ type: 'call.whisper', sessionId, request, untilMs, text }),
+    );
+    return answer ?? 'unanswered';
   }
 }

@@ -13,14 +13,17 @@ interface CallSocket {
   send(frame: CallFrame): void;
 }
 
+type StateFrame = Extract<CallFrame, { type: 'call' }>;
 type Answer = Extract<BusMessage, { type: 'call.answered' }>['code'];
 
 interface Wanting {
   readonly sockets: Set<CallSocket>;
   /** Tool calls that pages were asked for and nobody has answered. */
   readonly tools: Set<string>;
-  /** The last known state of the session's call; undefined while it is known to have none. */
-  state: CallFrame | undefined;
+  /** The last known states of the session's calls that are not closed, oldest first: a former call is still being closed while the next is open. */
+  readonly calls: Map<string, StateFrame>;
+  /** What was last shown about tools of the server. */
+  thinking: CallFrame | undefined;
   saidAtMs: number;
   /** How often to repeat the message while no call is known: the node of a new call may not hear of this session at once. */
   left: number;
@@ -52,13 +55,14 @@ export class CallSockets {
 
   add(sessionId: string, socket: CallSocket): void {
     const present = this.#wanting.get(sessionId);
-    const wanting = present ?? { sockets: new Set(), tools: new Set(), state: undefined, saidAtMs: 0, left: 0 };
+    const wanting = present ?? wantingNothing();
     this.#wanting.set(sessionId, wanting);
     wanting.sockets.add(socket);
     socket.maxMessageBytes = MAX_CALL_MESSAGE_BYTES;
     wanting.left = 3;
     // The call sends its state to a node once, for all of the session's sockets there.
-    if (wanting.state !== undefined) socket.send(wanting.state);
+    for (const frame of [[...wanting.calls.values()].at(-1), wanting.thinking])
+      if (frame !== undefined) socket.send(frame);
     this.#say(sessionId, wanting);
   }
 
@@ -95,7 +99,7 @@ export class CallSockets {
   tick(at: number): void {
     for (const [request, { untilMs }] of this.#waiting) if (untilMs <= at) this.#answer(request, 'CALL_NOT_OPEN');
     for (const [sessionId, wanting] of this.#wanting)
-      if (wanting.left > 0 || (wanting.state !== undefined && at - wanting.saidAtMs >= RENEW_MS))
+      if (wanting.left > 0 || (wanting.calls.size > 0 && at - wanting.saidAtMs >= RENEW_MS))
         this.#say(sessionId, wanting);
   }
 
@@ -106,15 +110,29 @@ export class CallSockets {
 
   #show(sessionId: string, wanting: Wanting, frame: CallFrame): void {
     if (frame.type === 'tool') wanting.tools.add(frame.id);
-    if (frame.type === 'call') {
-      const hadCall = wanting.state !== undefined;
-      wanting.state = frame.state === 'closed' ? undefined : frame;
-      wanting.left = 0;
-      if (frame.state === 'closed') wanting.tools.clear();
-      // Another node may hold the call now, which does not know about the sockets here.
-      else if (!hadCall || this.#deps.clock.now() > wanting.saidAtMs) this.#say(sessionId, wanting);
-    }
+    if (frame.type === 'thinking') wanting.thinking = frame;
+    if (frame.type === 'call') this.#noteState(sessionId, wanting, frame);
     for (const socket of wanting.sockets) socket.send(frame);
+  }
+
+  #noteState(sessionId: string, wanting: Wanting, frame: StateFrame): void {
+    const { calls } = wanting;
+    const isNew = !calls.has(frame.call);
+    wanting.left = 0;
+    if (frame.state === 'closed') {
+      calls.delete(frame.call);
+      if (calls.size === 0) forgetAsked(wanting);
+      return;
+    }
+    if (isNew && calls.size > 0) {
+      // A call that is first heard of as it closes is a former one.
+      if (frame.state === 'closing') return;
+      // Nobody waits any more for what the former call has asked for.
+      forgetAsked(wanting);
+    }
+    calls.set(frame.call, frame);
+    // The node of a new call does not know about the sockets here, nor does one that has taken the call over.
+    if (isNew || this.#deps.clock.now() > wanting.saidAtMs) this.#say(sessionId, wanting);
   }
 
   #say(sessionId: string, wanting: Wanting): void {
@@ -129,4 +147,13 @@ export class CallSockets {
     this.#waiting.delete(request);
     waiting?.answer(code);
   }
+}
+
+function wantingNothing(): Wanting {
+  return { sockets: new Set(), tools: new Set(), calls: new Map(), thinking: undefined, saidAtMs: 0, left: 0 };
+}
+
+function forgetAsked(wanting: Wanting): void {
+  wanting.tools.clear();
+  wanting.thinking = undefined;
 }

@@ -113,7 +113,7 @@ export const behaviour = z.object({
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
     .describe(
-      'What the agent says about 30 seconds before the time or the budget runs out: these words, or `true` for a short goodbye',
+      'What the agent says, once in a session, about 30 seconds before the time or the budget runs out, or as the last process stops: these words, or `true` for a short goodbye',
     ),
   language: z
     .string()

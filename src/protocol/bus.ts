@@ -89,6 +89,10 @@ const busMessages = {
   'call.whisper': z.object({ sessionId: z.string(), request: z.string(), untilMs: z.number(), text: z.string() }),
   /** The result of a whisper, sent to all nodes: the node that asked need not follow the session. */
   'call.whispered': z.object({ request: z.string(), isTold: z.boolean() }),
+  /** An operator asks how many responses of a call run. The node that holds the call answers. */
+  'call.count': z.object({ sessionId: z.string(), callId: z.string(), request: z.string() }),
+  /** The answer, sent to all nodes; null while the node does not hear the call. */
+  'call.counted': z.object({ request: z.string(), responses: z.int().nullable() }),
   /** A session's call will use up its quota at about `endsAtMs`, and its clients must be warned. */
   'quota.ending': z.object({ sessionId: z.string(), endsAtMs: z.number() }),
   /** A usage entry raised its subject's totals to `after`, past a share of some ceiling at which clients are warned. */

@@ -158,13 +158,14 @@ export interface BrokeredProvider extends EndingProvider {
   /**
    * Attaches to a call; resolves once its events are heard, the first of which is `ready`.
    * @param setup what the call was created with, for `restoreConfig`. `isPutBack`: its page may have changed that while nobody heard it, so it is
-   *   restored first
+   *   restored first. `mayBeSpeaking`: it was open before, so what its agent said may still be played
    * @throws CallOver when the provider no longer knows the call, otherwise UpstreamFault
    */
   attach(
     providerCallId: string,
     setup: Pick<CallRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'behaviour' | 'maxOutputTokens'> & {
       readonly isPutBack?: boolean;
+      readonly mayBeSpeaking?: boolean;
     },
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,

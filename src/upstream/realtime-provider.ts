@@ -158,7 +158,7 @@ export class RealtimeProvider implements BrokeredProvider {
 
   async attach(
     providerCallId: string,
-    { isPutBack = false, ...setup }: Parameters<BrokeredProvider['attach']>[1],
+    { isPutBack = false, mayBeSpeaking = false, ...setup }: Parameters<BrokeredProvider['attach']>[1],
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,
   ): Promise<Sideband> {
@@ -170,8 +170,8 @@ export class RealtimeProvider implements BrokeredProvider {
     const noteAsCreated = (spelling: ToldSession): void => {
       if (Object.keys(spelling).length > 0) this.#asCreated.set(providerCallId, spelling);
     };
-    const known = { asCreated, noteAsCreated };
-    return attachToRealtime(socket, { setup, isPutBack, ...known, hear, signal, after, timeoutMs, title });
+    const known = { isPutBack, mayBeSpeaking, asCreated, noteAsCreated };
+    return attachToRealtime(socket, { setup, ...known, hear, signal, after, timeoutMs, title });
   }
 
   isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {

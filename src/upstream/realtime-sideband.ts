@@ -28,6 +28,8 @@ export interface RealtimeSidebandOptions {
   readonly setup: CallSetup;
   /** The call was open before, and its page may have changed it: its setup is restored first. */
   readonly isPutBack: boolean;
+  /** The call was open before, so what its agent said may still be played. */
+  readonly mayBeSpeaking: boolean;
   /** How the provider reported the call before its page could change it, where that is known: see `spellingOf`. */
   readonly asCreated: ToldSession | undefined;
   /** Is called with that, once. */
@@ -106,7 +108,8 @@ class RealtimeSideband implements Sideband {
   #asks = 0;
   /** Commits that are not answered yet: each is answered once. */
   #commits = 0;
-  #isAgentHeard = false;
+  /** What the agent said is being played, as far as we know. */
+  #isAgentHeard: boolean;
   #isOver = false;
   #onReady: () => void = ignore;
   #onRefused: (error: Error) => void = ignore;
@@ -115,6 +118,7 @@ class RealtimeSideband implements Sideband {
     this.#socket = socket;
     this.#options = options;
     this.#maxOutputTokens = options.setup.maxOutputTokens;
+    this.#isAgentHeard = options.mayBeSpeaking;
     this.#asCreated = options.asCreated;
     this.closed = socket.closed;
     void this.closed.then(() =>

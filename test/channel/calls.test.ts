@@ -44,6 +44,12 @@ describe('a socket that wants to hear of its call', () => {
   };
   const show = (...frames: CallFrame[]): void =>
     app.live.bus.publish({ type: 'call.shown', sessionId, frames, settled: [] });
+  const pass = (seconds: number): void => {
+    for (let tick = 0; tick < seconds; tick += 1) {
+      app.clock.advance(SECOND);
+      app.service.hub.tick();
+    }
+  };
   const wanted = (): CallWanted[] => heard.filter((message) => message.type === 'call.wanted');
   const asked = (): CallAsked[] => heard.filter((message) => message.type === 'call.asked');
 
@@ -63,6 +69,45 @@ describe('a socket that wants to hear of its call', () => {
     expect((await attach()).heard()).toEqual([]);
   });
 
+  test('goes on asking for a new call while and after the former one is closed, of which it is told too', async () => {
+    const client = await attach();
+    const state = (call: string, ...states: readonly ('connecting' | 'open' | 'closing' | 'closed')[]): CallFrame[] =>
+      states.map((each) => ({ type: 'call', state: each, call }));
+    const thinking: CallFrame = { type: 'thinking', on: true, tool: 'ours' };
+    show(...state('call_a', 'open'), tool, thinking);
+    const frames = [
+      ...state('call_b', 'connecting'),
+      ...state('call_a', 'closing'),
+      ...state('call_b', 'open'),
+      ...state('call_a', 'closed'),
+    ];
+    client.heard();
+    show(...frames);
+    expect(client.heard()).toEqual(frames);
+    expect((await attach()).heard()).toEqual(state('call_b', 'open'));
+    const before = wanted().length;
+    pass(60);
+    const repeated = wanted().slice(before);
+    expect(repeated.length).toBeGreaterThan(5);
+    for (const each of repeated) expect(each).toMatchObject({ isOn: true, tools: [] });
+    show(...state('call_b', 'closing', 'closed'));
+    const last = wanted().length;
+    pass(60);
+    expect(wanted()).toHaveLength(last);
+  });
+
+  test('is told at once that a tool of the server is running if other sockets on its node already know', async () => {
+    const on: CallFrame = { type: 'thinking', on: true, tool: 'ours' };
+    const off: CallFrame = { type: 'thinking', on: false };
+    await attach();
+    show(open, on);
+    expect((await attach()).heard()).toEqual([open, on]);
+    show(off);
+    expect((await attach()).heard()).toEqual([open, off]);
+    show({ ...open, state: 'closed' });
+    expect((await attach()).heard()).toEqual([]);
+  });
+
   test('asks for the call when it attaches and repeatedly while there is one, and withdraws when the last such socket is gone', async () => {
     const { node } = app.service.core.lease;
     await attach([]);
@@ -73,10 +118,7 @@ describe('a socket that wants to hear of its call', () => {
     expect(wanted()).toHaveLength(4);
     show(open, tool);
     const before = wanted().length;
-    for (let tick = 0; tick < 20; tick += 1) {
-      app.clock.advance(SECOND);
-      app.service.hub.tick();
-    }
+    pass(20);
     expect(wanted().slice(before)).toMatchObject([{ tools: ['call_1'] }, { tools: ['call_1'] }]);
     app.live.bus.publish({ type: 'call.shown', sessionId, frames: [], settled: ['call_1'] });
     client.listener.closed(1000);

@@ -47,8 +47,8 @@ describe('A page that reports nothing', () => {
   });
 });
 
-describe('A change of prices', () => {
-  test('applies to later usage only', async () => {
+describe('A restart of the only process with other prices', () => {
+  test('lets agents say goodbye to visitors who are still there, and applies the prices to later usage only', async () => {
     world = await startCalls();
     const before = Page.of(world);
     const call = await before.call(world);
@@ -61,7 +61,14 @@ describe('A change of prices', () => {
     const per1M = Object.fromEntries(Object.entries(price.per1M).map(([name, rate]) => [name, 2 * rate]));
     const file = join(world.directory, 'prices.json');
     await writeFile(file, JSON.stringify({ version: 'doubled', models: { [model]: { ...price, per1M } } }));
-    await world.server.end('SIGTERM');
+    const stayed = await Page.of(world).create({ wrapUp: 'See you soon.' });
+    const talk = await stayed.dial(world);
+    const ending = world.server.end('SIGTERM');
+    const goodbye = { type: 'response.create', response: { instructions: 'Say exactly: See you soon.' } };
+    await vi.waitFor(() => expect(talk.heard.at(-1)).toMatchObject(goodbye), soon);
+    talk.finishResponse();
+    expect(await ending).toEqual({ code: 0, signal: null });
+    expect(talk.heard.filter(({ type }) => type === 'response.cancel')).toEqual([]);
     await world.startServer({ PRICES_FILE: file });
 
     const after = Page.of(world);

@@ -101,7 +101,9 @@ describe('The list of calls', () => {
     const call = await insert(unique('agent'), { state: 'open', closedAtMs: null });
     const path = `/api/operator/calls/${call.id}`;
     expect((await app.get(path, service)).body).toMatchObject({ openResponses: null, captions: null });
-    vi.spyOn(app.service.calls, 'runningResponses').mockImplementation((id) => (id === call.id ? 2 : undefined));
+    vi.spyOn(app.service.calls, 'runningResponses').mockImplementation(async ({ id }) =>
+      id === call.id ? 2 : undefined,
+    );
     expect((await app.get(path, service)).body).toMatchObject({ openResponses: 2 });
     const over = await insert(unique('agent'));
     expect((await app.get(`/api/operator/calls/${over.id}`, service)).body).toMatchObject({ openResponses: 0 });

@@ -58,6 +58,7 @@ export const taken = (at: number, node = 'two', unheardSinceMs = at, isForeign =
   unheardSinceMs,
   isForeign,
 });
+export const wrappedUp = (at: number): CallEvent => ({ type: 'WRAPPED_UP', at });
 export const clock = (at: number): CallEvent => ({ type: 'CLOCK', at });
 
 function follow(actor: Actor<AnyStateMachine>) {
@@ -109,7 +110,7 @@ const requests = Object.entries(CLOSE_REASONS).flatMap(([reason, { causedBy }]) 
 );
 
 const anyKind: fc.Arbitrary<(at: number) => CallEvent> = fc.oneof(
-  fc.constantFrom(created, createFailed, ready, lost, heard, clock),
+  fc.constantFrom(created, createFailed, ready, lost, heard, wrappedUp, clock),
   fc.constantFrom(...requests).map((reason) => (at: number) => close(at, reason)),
   fc
     .tuple(

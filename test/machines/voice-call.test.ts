@@ -20,6 +20,7 @@ import {
   ready,
   SECOND,
   taken,
+  wrappedUp,
 } from './voice-call-support.ts';
 
 const at = 5 * SECOND;
@@ -53,6 +54,7 @@ describe('A call', () => {
       giveUpAtMs: GIVE_UP,
       providerEndsAtMs: null,
       graceUntilMs: null,
+      wrappedUpAtMs: null,
       ownerNode: 'one',
       fence: 1,
       version: 1,
@@ -64,6 +66,13 @@ describe('A call', () => {
     expect(record).toMatchObject({ state: 'open', openedAtMs: 2 * SECOND, providerCallId: 'rtc_1', version: 3 });
     expect(facts).toEqual([{ type: 'call.opened' }]);
     expect(nextDeadline(record)).toBe(PROVIDER_ENDS);
+  });
+
+  test('remembers when its agent first said goodbye, and nothing of it unless it is open', () => {
+    const { record } = play(opened(), [wrappedUp(at), wrappedUp(at + SECOND)]);
+    expect(record).toMatchObject({ state: 'open', wrappedUpAtMs: at, version: opened().version + 1 });
+    expect(play(record, [taken(at), ready(at), close(at)]).record.wrappedUpAtMs).toBe(at);
+    for (const other of [fresh(), closing()]) expect(play(other, [wrappedUp(at)]).record).toEqual(other);
   });
 
   test('cannot be heard before the provider has answered', () => {

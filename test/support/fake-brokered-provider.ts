@@ -18,6 +18,8 @@ export class FakeSideband implements Sideband {
   readonly closed: Promise<SidebandEnd>;
   readonly hear: (event: UpstreamEvent) => void;
   isClosed = false;
+  /** Whether its agent may have been heard before. */
+  mayBeSpeaking = false;
   restored = 0;
   /** Responses whose cancellation was requested, in order; undefined stands for the response of the conversation. */
   readonly cancelled: (string | undefined)[] = [];
@@ -188,13 +190,14 @@ export class FakeBrokeredProvider implements BrokeredProvider {
 
   async attach(
     providerCallId: string,
-    { maxOutputTokens, isPutBack = false }: Parameters<BrokeredProvider['attach']>[1],
+    { maxOutputTokens, isPutBack = false, mayBeSpeaking = false }: Parameters<BrokeredProvider['attach']>[1],
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,
   ): Promise<Sideband> {
     await this.#answer('attach', signal);
     if (!this.live.has(providerCallId)) throw new CallOver();
     const sideband = new FakeSideband(providerCallId, hear, maxOutputTokens);
+    sideband.mayBeSpeaking = mayBeSpeaking;
     if (isPutBack) sideband.restoreConfig();
     this.sidebands.push(sideband);
     return sideband;

@@ -73,6 +73,7 @@ export class CallPages {
   /** Undefined where no page can forge answers. */
   readonly #forged: ForgedAnswers | undefined;
   #state: CallRecord['state'] | undefined;
+  #isReleased = false;
   /** The call is now heard on another sideband than before. */
   readonly attached = (): void => this.#answers.tellAgain();
 
@@ -113,6 +114,15 @@ export class CallPages {
       note: () => deps.events.toolForged(id),
       close: () => void call.close('tool_forged'),
     });
+  }
+
+  get callId(): string {
+    return this.#call.record.id;
+  }
+
+  /** Whether pages and operators can act in the call. */
+  get isOpen(): boolean {
+    return this.#call.record.state === 'open' && !this.#isReleased;
   }
 
   /** Handles what the provider reports about the call. */
@@ -195,6 +205,7 @@ export class CallPages {
 
   /** This node no longer holds the call. */
   release(): void {
+    this.#isReleased = true;
     this.#captions.clear();
     this.#server?.release();
   }

@@ -36,7 +36,7 @@ export class Captions {
   readonly #changed = new Set<string>();
   readonly #speaking = new Map<Speaker, boolean>();
   readonly #shownSpeaking = new Map<Speaker, boolean>();
-  /** The last item of each speaker that went on while nobody wanted captions. */
+  /** The last item of each speaker of which words are not known here, because nobody wanted captions. */
   readonly #missed = new Map<Speaker, string>();
   #stopWaiting: (() => void) | undefined;
   /** Times of the frames shown within the last second. */
@@ -83,6 +83,7 @@ export class Captions {
   clear(): void {
     this.#stopWaiting?.();
     this.#stopWaiting = undefined;
+    for (const [id, { who, isFinal }] of this.#items) if (!isFinal) this.#missed.set(who, id);
     this.#items.clear();
     this.#changed.clear();
     this.#speaking.clear();

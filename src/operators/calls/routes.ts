@@ -123,19 +123,19 @@ export function namedCallRoute(services: Services): Route {
       if (record === undefined || !seesTenant(operator, record.tenantId))
         return new Refusal('NOT_FOUND', 'There is no call of this ref.');
       const session = await sessions.find(record.sessionId);
-      const [[call], told, tools, setup] = await Promise.all([
+      const [[call], told, tools, setup, responses] = await Promise.all([
         toListedCalls([{ record, agentId: session?.agentId ?? null }], operator, services),
         eventsOfActor('voice-call', record.id, operator, core.stores.journal),
         toolCallsOf(record, services),
         core.stores.sessionSetups.find(record.sessionId),
+        record.state === 'closed' ? 0 : calls.runningResponses(record),
       ]);
-      const openResponses = record.state === 'closed' ? 0 : (calls.runningResponses(record.id) ?? null);
       const captions = captionsOf(record, setup, core.provider);
       const why = { sentence: whyOfCall(record, tools, core.config.calls, request.atMs) };
       return {
         ...call,
         ...told,
-        openResponses,
+        openResponses: responses ?? null,
         captions,
         tools: tools.map((tool) => toOperatorToolCall(tool, request.atMs)),
         why,

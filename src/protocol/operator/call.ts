@@ -147,7 +147,7 @@ export const listedCallDetail = listedCall.extend({
   openResponses: count
     .nullable()
     .describe(
-      'Responses in progress; null if the answering process does not know: only the process that holds the call does, while it hears it',
+      'Responses in progress; null while no process hears the call, or if the process that does so gives no answer within half a second',
     ),
   captions: z.boolean().nullable().describe('Whether visitors’ speech is transcribed; null if no longer known'),
   why: z

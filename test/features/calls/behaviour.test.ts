@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import type { Behaviour } from '../../../src/protocol/behaviour.ts';
@@ -48,6 +49,21 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([]);
   });
 
+  test('greets in the first call that opens, if those before it failed or were given up', async () => {
+    world.provider.isAway = true;
+    await expect(open({ greeting: true })).rejects.toThrow('no call');
+    world.provider.isAway = false;
+    world.clock.advance(1);
+    const page = new AbortController();
+    world.afterSave = ({ state }) => {
+      if (state === 'open') page.abort();
+    };
+    expect(await world.refusal(world.ask(node, SESSION, page.signal))).toBe('SERVICE_UNAVAILABLE');
+    expect(await world.call()).toMatchObject({ openedAtMs: expect.any(Number), closeReason: 'create_failed' });
+    await open({ greeting: true });
+    expect(asked()).toEqual([{ type: 'respond', instructions: null }]);
+  });
+
   /** Ages the session until it has a minute left. */
   function age(): void {
     const session = world.sessions.get(SESSION);
@@ -62,6 +78,65 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([]);
     await world.pass(10_000);
     expect(asked()).toEqual([{ type: 'respond', instructions: 'Say exactly: See you soon.' }]);
+  });
+
+  const goodbye = { type: 'respond', instructions: 'Say exactly: See you soon.' };
+
+  test('says goodbye once in a session, whichever node hears it and however many calls it has', async () => {
+    age();
+    await open({ wrapUp: 'See you soon.' });
+    const second = await world.addNode();
+    await world.pass(31_000);
+    expect(asked()).toEqual([goodbye]);
+    world.kill(node);
+    await world.pass(12_000);
+    expect([second.sidebands, asked()]).toEqual([1, []]);
+    await world.open(second);
+    await world.pass(2000);
+    expect(asked()).toEqual([]);
+    const third = await world.addNode();
+    world.kill(second);
+    await world.pass(12_000);
+    expect([third.sidebands, asked()]).toEqual([1, []]);
+  });
+
+  test('says goodbye to the end before the last node stops', async () => {
+    await open({ wrapUp: 'See you soon.' });
+    const { sideband } = world.provider;
+    const stopping = node.stop();
+    await expect.poll(() => sideband.asked).toEqual([goodbye]);
+    sideband.hear(started('resp_1'));
+    await turn();
+    sideband.hear(done('resp_1'));
+    await stopping;
+    expect([sideband.cancelled, sideband.asked, sideband.isClosed]).toEqual([[], [goodbye], true]);
+    expect(await world.call()).toMatchObject({ wrappedUpAtMs: world.clock.now() });
+  });
+
+  test('says goodbye after what it is saying when the last node stops', async () => {
+    await open({ wrapUp: true });
+    const { sideband } = world.provider;
+    sideband.hear(started('resp_1'));
+    const stopping = node.stop();
+    await expect.poll(() => sideband.asked).toHaveLength(1);
+    sideband.hear(done('resp_1'));
+    await turn();
+    expect(sideband.isClosed).toBe(false);
+    for (const event of [started('resp_2'), done('resp_2')]) sideband.hear(event);
+    await stopping;
+    expect(sideband.asked).toMatchObject([
+      { type: 'message', role: 'system' },
+      { type: 'respond', instructions: null },
+    ]);
+  });
+
+  test('says no goodbye when a node stops whose calls another node takes', async () => {
+    await open({ wrapUp: 'See you soon.' });
+    const { sideband } = world.provider;
+    await world.addNode();
+    await node.stop();
+    expect(sideband.asked).toEqual([]);
+    expect(await world.call()).toMatchObject({ wrappedUpAtMs: null });
   });
 
   test('says goodbye once, half a minute before its budget is used up', async () => {

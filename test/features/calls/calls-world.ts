@@ -250,6 +250,7 @@ export class CallsWorld {
       budgets: this.budgets,
       bus: {
         publish: (message) => this.bus.publish(message),
+        followed: { add: () => undefined, remove: () => undefined, isDirected: true, hears: () => true },
         // A dead node hears nothing.
         subscribe: (listen) =>
           this.bus.subscribe((message, isOwn) => {

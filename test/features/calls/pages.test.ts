@@ -330,6 +330,22 @@ describe('The pages of a call', () => {
     expect(take()).toMatchObject([{ text: ' morning', cut: true }]);
   });
 
+  test('that were away for a moment in the middle of an item are told that its beginning is missing, until it is whole', async () => {
+    await world.open(node);
+    want();
+    hear(words('i1', 'Good'));
+    gather();
+    want(false);
+    want();
+    take();
+    hear(words('i1', ' morning'));
+    gather();
+    expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: ' morning', final: false, cut: true }]);
+    hear(words('i1', 'Good morning.', true));
+    gather();
+    expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning.', final: true }]);
+  });
+
   test('answer the provider themselves if they have a data channel', async () => {
     const setup = world.setups.get(SESSION);
     if (setup !== undefined) world.setups.set(SESSION, { ...setup, dataChannel: 'open' });

@@ -39,16 +39,29 @@ const charged = (type: 'usage' | 'usageEstimated'): unknown[] =>
     return told.type === type ? [told.key] : [];
   });
 
-test('Only the node that hears a call knows how many of its responses run', async () => {
+test('Any node says how many responses of a call run, after it has asked the node that hears the call', async () => {
   const other = await world.addNode();
-  const { id } = await world.open(node);
+  const call = await world.open(node);
+  const counts = async () => Promise.all([node, other].map((each) => each.runningResponses(call)));
   const { sideband } = world.provider;
-  expect(node.runningResponses(id)).toBe(0);
+  expect(await counts()).toEqual([0, 0]);
   sideband.hear(started('resp_1'));
-  expect([node.runningResponses(id), other.runningResponses(id)]).toEqual([1, undefined]);
+  expect(await counts()).toEqual([1, 1]);
   sideband.hear(done('resp_1'));
-  expect(node.runningResponses(id)).toBe(0);
-  expect(node.runningResponses('call_none')).toBeUndefined();
+  expect(await counts()).toEqual([0, 0]);
+  sideband.close();
+  await Promise.resolve();
+  await node.settled();
+  expect(await counts()).toEqual([undefined, undefined]);
+});
+
+test('If no node answers how many responses of a call run within half a second, nobody knows', async () => {
+  const none = node.runningResponses({ id: 'call_none', sessionId: SESSION });
+  expect(world.timers.size).toBe(1);
+  world.timers.advance(499);
+  expect(world.timers.size).toBe(1);
+  world.timers.advance(1);
+  expect(await none).toBeUndefined();
 });
 
 describe('A page that may change nothing', () => {

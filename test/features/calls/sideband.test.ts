@@ -56,6 +56,7 @@ describe('A call whose sideband is lost', () => {
     await lose();
     await world.pass(250);
     expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 0, 0]);
+    expect(world.provider.sidebands.map(({ mayBeSpeaking }) => mayBeSpeaking)).toEqual([false, false, true]);
   });
 
   test('because its page caused an event too long to read is a gap, and the third time closes it with its session', async () => {

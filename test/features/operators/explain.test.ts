@@ -68,6 +68,7 @@ const call: CallRecord = {
   giveUpAtMs: null,
   providerEndsAtMs: null,
   graceUntilMs: null,
+  wrappedUpAtMs: null,
   ownerNode: 'n',
   fence: 1,
   version: 3,

@@ -481,6 +481,19 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(call.heard.filter(({ type }) => type === 'output_audio_buffer.clear')).toHaveLength(1);
   });
 
+  test('of a call that was open before clears what the agent said, which may still be played, until it hears that it is not', async () => {
+    bench = await StandInBench.open(name);
+    const call = await bench.create();
+    const heard = new Heard();
+    const again = await bench.provider.attach(call.id, { ...setup, mayBeSpeaking: true }, heard.hear, noAbort());
+    again.clearSpeech();
+    await heard.next('listening');
+    again.clearSpeech();
+    again.deleteItem('none');
+    await heard.next('trouble');
+    expect(call.heard.filter(({ type }) => type === 'output_audio_buffer.clear')).toHaveLength(1);
+  });
+
   test('tells of a response that speaks, and of tools that it calls', async () => {
     const { call, heard } = await listen();
     call.emit({ type: 'response.output_audio_transcript.delta', response_id: 'resp_1', delta: 'He' });
