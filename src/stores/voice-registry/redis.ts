@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
@@ -13,17 +14,29 @@ export interface RedisRegistryDeps {
   readonly keepMs: number;
   /** Ended records that nobody removes expire after this, in milliseconds. */
   readonly keepEndedMs?: number;
-  /** How many records this process remembers; about a kilobyte each. */
+  /** How many records this process remembers at most. */
   readonly maxRecent?: number;
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number;
 }
 
 const KEEP_ENDED_MS = 600_000;
-const MAX_RECENT = 50_000;
+/** A record is forgotten when it was not used for one to two of these: clients send a heartbeat every 45 seconds. */
+const REMEMBERED_MS = 150_000;
+/** The memory of a record, strings included. */
+const RECORD_BYTES = 1024;
+const MIN_RECENT = 50_000;
+
+/** How many records fit into a quarter of a heap. A beat of a session whose record is not remembered is counted, loaded and saved one by one. */
+export function recentThatFit(heapBytes: number): number {
+  return Math.max(MIN_RECENT, Math.floor(heapBytes / 4 / RECORD_BYTES));
+}
 
 /** The live registry that all nodes share; see `src/redis/lua/registry.ts` for what is kept where. */
 export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
-  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
-  const recent = new Lru<VoiceRecord>(maxRecent);
+  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, now = () => performance.now() } = deps;
+  const { maxRecent = recentThatFit(getHeapStatistics().heap_size_limit) } = deps;
+  const recent = new Lru<VoiceRecord>(maxRecent, { ms: REMEMBERED_MS, now });
   const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
   const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
     const tag = tagOfSession(id);
