@@ -102,6 +102,13 @@ function openSessions(core: Core): VoiceSessions {
     'Records that wait for the database',
     () => sessions.recovery.writer.waiting.size,
   );
+  const { beats } = sessions;
+  if (beats !== undefined)
+    metrics.observe(
+      'switchboard_heartbeats_saved_later',
+      'Heartbeats that this process has answered before it saved them',
+      () => beats.taken,
+    );
   return sessions;
 }
 

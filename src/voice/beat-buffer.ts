@@ -59,6 +59,9 @@ export class BeatBuffer {
   /** Sessions that somebody else changes too: they cannot be answered from this node's memory. */
   readonly #shared = new Lru<{ readonly untilMs: number }>(MAX_SHARED);
 
+  /** How many beats were taken so far. */
+  taken = 0;
+
   constructor(deps: BeatBufferDeps) {
     this.#deps = deps;
     deps.bus.subscribe((message, isOwn) => {
@@ -97,6 +100,7 @@ export class BeatBuffer {
     if (waiting.deadlineMs - atMs < MARGIN_MS || atMs - waiting.sinceMs > MAX_WAIT_MS) return false;
     waiting.record = record;
     this.#waiting.set(id, waiting);
+    this.taken += 1;
     return true;
   }
 

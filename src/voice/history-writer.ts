@@ -24,7 +24,11 @@ const BATCH = 1000;
 export class HistoryWriter {
   /** By id, the newest version that the history does not have yet; callers that change a record put it here. */
   readonly waiting = new Map<string, VoiceRecord>();
-  /** Sessions with a heartbeat that the history does not need: the next flush still looks up whether they have ended. */
+  /**
+   * Sessions with a heartbeat that the history does not need: the next flush still looks up whether they have ended. That costs a lookup for each
+   * heartbeat even when nothing is away, because a node that alone is cut off from the registry ends sessions in the history, and no other node can
+   * notice that in another way (docs/operations.md, "What sockets are told when nodes cannot hear each other").
+   */
   readonly heard = new Set<string>();
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;

@@ -4,6 +4,7 @@ import { activity, defaults, end, heartbeat, opened, SECOND } from '../machines/
 import { NOON } from '../support/clock.ts';
 import { reasonToSkipRedis } from '../support/services/redis.ts';
 import { Installation, SocketNode, useRedisOfTwo } from './socket-nodes.ts';
+import { atEach } from './support.ts';
 
 const skipped = reasonToSkipRedis();
 
@@ -50,6 +51,23 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await stored()).toMatchObject({ lastSeenAtMs: now(), lastActivityAtMs: now() });
     await here.sessions.beats?.flush();
     expect(here.asked).toEqual(['beat']);
+  });
+
+  test('has them saved in two calls together with those of a thousand other sessions', async () => {
+    const many = Array.from({ length: 1000 }, (_, n) => ({
+      ...session,
+      id: `s:${session.subject}:${String(n).padStart(22, '0')}`,
+    }));
+    for (const { id: one } of many) here.attached.add(one);
+    await Promise.all(many.map((one) => here.open(one)));
+    all.clock.advance(SECOND);
+    for (const one of many) await here.send(heartbeat(now()), one.id);
+    expect(here.sessions.beats).toMatchObject({ size: 1000, taken: 1000 });
+    await atEach(service(), ['CONFIG', 'RESETSTAT']);
+    await here.sessions.beats?.flush();
+    const [stats] = (await atEach(service(), ['INFO', 'commandstats'])) as string[];
+    expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats ?? '')?.[1]).toBe('2');
+    expect(await there.registry.load(many[999]?.id ?? '')).toMatchObject({ lastSeenAtMs: now() });
   });
 
   test('renews its slot with them', async () => {

@@ -2,9 +2,10 @@ import { chunksOf } from '../../kernel/chunks.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfSession } from '../../redis/tags.ts';
 
-const RENEW_MS = 30_000;
+/** Half as often as a session sends heartbeats. Builds before this one let followers expire after two minutes, those of other nodes too. */
+const RENEW_MS = 90_000;
 /** A follower that its node does not renew expires after this, in milliseconds. */
-const KEEP_MS = 120_000;
+const KEEP_MS = 300_000;
 /** Lower bound of the cap on renewals per call. The cap keeps sessions that came together from burdening Redis together. */
 const MIN_RENEWED_AT_ONCE = 1000;
 /** Lower bound of that cap, as a part of all sessions: all are renewed within half of KEEP_MS. */

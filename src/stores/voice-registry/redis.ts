@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
@@ -11,16 +12,27 @@ export interface RedisRegistryDeps {
   readonly dueAt: DueAt;
   /** Live records that no sweep reaches for this long expire, in milliseconds: longer than the time to any deadline. */
   readonly keepMs: number;
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number;
 }
 
 /** Ended records that nobody removes expire after this, in milliseconds. */
 const KEEP_ENDED_MS = 600_000;
-/** How many records this process remembers; about a kilobyte each. */
-const MAX_RECENT = 50_000;
+/** A record is forgotten when it was not used for one to two of these: clients send a heartbeat every 45 seconds. */
+const REMEMBERED_MS = 150_000;
+/** The memory of a record, strings included. */
+const RECORD_BYTES = 1024;
+const MIN_RECENT = 50_000;
+
+/** How many records fit into a quarter of a heap. A beat of a session whose record is not remembered is counted, loaded and saved one by one. */
+export function recentThatFit(heapBytes: number): number {
+  return Math.max(MIN_RECENT, Math.floor(heapBytes / 4 / RECORD_BYTES));
+}
 
 /** The live registry that all nodes share; see `src/redis/lua/registry.ts` for what is kept where. */
-export function createRedisVoiceRegistry({ redis, dueAt, keepMs }: RedisRegistryDeps): Promised<VoiceRegistry> {
-  const recent = new Lru<VoiceRecord>(MAX_RECENT);
+export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
+  const { redis, dueAt, keepMs, now = () => performance.now() } = deps;
+  const recent = new Lru<VoiceRecord>(recentThatFit(getHeapStatistics().heap_size_limit), { ms: REMEMBERED_MS, now });
   const [keep, keepEnded] = [String(keepMs), String(KEEP_ENDED_MS)];
   const ask = (name: string, id: string, args?: readonly string[]): Promise<unknown> =>
     redis.run(tagOfSession(id), name, id, args);

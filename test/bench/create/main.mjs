@@ -18,7 +18,7 @@ async function creates(start, dist) {
 const candidates = candidatesOf(creates);
 
 const GOAL =
-  'P6: embedded 120 us; with PostgreSQL and Redis 2,500 a second on one core, two statements and two script calls each, p99 25 ms';
+  'P6: embedded at most 250 us of CPU, 120 one day; at most 10 statements for 64 at once; with PostgreSQL and Redis 1,500 a second on one core';
 
 export const { usage, defaults } = postOptions(candidates);
 

@@ -54,6 +54,7 @@ export function tableOf(sides, { rounds, seconds, connections, rate }) {
     perSession('postgres'),
     line('start of the first process, s', ({ startSec }) => startSec.toFixed(1)),
     line('sessions a core', (side) => (side === small ? '' : sessionsACore(side).toLocaleString('en'))),
+    line('a million session-minutes, core-minutes', (side) => (side === small ? '' : costOfSession(side).toFixed(1))),
   ];
   return {
     title: 'Very many live sessions, four processes, Redis and PostgreSQL',
@@ -64,7 +65,7 @@ export function tableOf(sides, { rounds, seconds, connections, rate }) {
         `${canPin ? 'processes on core 0; load, Redis and PostgreSQL on core 1' : 'not pinned'}. The latency is that of the slowest process and ` +
         'counts from the moment at which a heartbeat was due. CPU is what the work adds to the use at rest.',
       `"sessions a core": at ${LOAD * 100} % of a core for processes, Redis and PostgreSQL together, with a heartbeat every ${BEAT_SEC} s over ` +
-        `HTTP and sessions of ${LIFE_SEC / 60} minutes.`,
+        `HTTP and sessions of ${LIFE_SEC / 60} minutes. The cost of a million session-minutes is counted in the same way.`,
     ],
   };
 }
@@ -72,9 +73,13 @@ export function tableOf(sides, { rounds, seconds, connections, rate }) {
 const sum = (parts) => Object.values(parts).reduce((total, value) => total + value, 0);
 const allOf = ({ cost }) => sum(cost);
 
-function sessionsACore({ beats, lives, rest, live }) {
-  const us = median(beats.map(allOf)) / BEAT_SEC + median(lives.map(allOf)) / LIFE_SEC + (sum(rest) * 1e6) / live;
-  return Math.round((LOAD * 1e6) / us / 1000) * 1000;
+/** Microseconds of CPU that one session takes per second: core-seconds of a million sessions, so also core-minutes of a million session-minutes. */
+function costOfSession({ beats, lives, rest, live }) {
+  return median(beats.map(allOf)) / BEAT_SEC + median(lives.map(allOf)) / LIFE_SEC + (sum(rest) * 1e6) / live;
+}
+
+function sessionsACore(side) {
+  return Math.round((LOAD * 1e6) / costOfSession(side) / 1000) * 1000;
 }
 
 function seen({ late: { actedMs, writtenMs } }) {

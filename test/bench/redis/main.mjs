@@ -88,7 +88,7 @@ function tableOf(parts, { told }, connections, { rounds, seconds }) {
   });
   return {
     title: `HTTP heartbeat with Redis, ${connections} connections, ${told}`,
-    goal: "P3: by CPU 0.48 of bare and 6 us of Redis' CPU at 64 connections, 0.28 and 14 us at 8; p99 at most 1.7 times bare's at 64, 2.5 times at 8",
+    goal: "P3: by CPU 0.48 of bare and 6 us of Redis' CPU at 64 connections, 0.28 and 14 us at 8",
     rows,
     notes: [
       `${rounds} rounds of ${seconds} s, ${canPin ? 'both nodes on core 0; load, Redis and PostgreSQL on core 1' : 'not pinned'}. ` +

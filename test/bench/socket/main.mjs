@@ -6,11 +6,14 @@ import { interleave, judgedBy, noteFailures, ratioOf, spread } from '../support/
 import { withParts } from '../support/started.mjs';
 import { startWithStores } from '../support/stores.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
+import { measurePaced } from './paced.mjs';
 
 export const usage = `Options:
   --rounds <n>    interleaved rounds; medians are printed (7)
   --seconds <n>   measured seconds per round and server (2)
   --sockets <n>   comma-separated counts of sockets, one table each (100,1000)
+  --paced <n>     sockets of one more table, as they are in service, for the product's rows; 0 for none (10000)
+  --every <n>     seconds between two heartbeats of each of those (45)
   --only <names>  comma-separated subset: echo, answer, ws, io, switchboard, redis, other, other-redis
   --other <path>  another build's directory, measured next to the present one`;
 
@@ -61,19 +64,21 @@ export const defaults = {
   rounds: 7,
   seconds: 2,
   sockets: '100,1000',
+  paced: 10_000,
+  every: 45,
   only: Object.keys(candidates).join(','),
   other: '',
 };
 
-export const brief = ['--rounds', '5', '--seconds', '1'];
+export const brief = ['--rounds', '5', '--seconds', '1', '--paced', '2000', '--every', '15'];
 
-/** One table for each count of sockets. Sets a failing exit code when an answer is not a heartbeat's or a socket is lost. */
+/** One table for each count of sockets, and one for paced sockets. Sets a failing exit code when an answer is not a heartbeat's or a socket is lost. */
 export async function run(options) {
   const counts = toCounts('sockets', options.sockets);
   return withParts(async (start) => {
     const servers = [];
     for (const candidate of choose(candidates, options)) {
-      const server = await start(candidate.start(Math.max(...counts), options.other));
+      const server = await start(candidate.start(Math.max(...counts, options.paced), options.other));
       servers.push({ dialect: 'plain', ...candidate, ...server });
     }
     const tables = [];
@@ -87,6 +92,8 @@ export async function run(options) {
       });
       tables.push(tableOf(servers, sockets, options));
     }
+    const products = servers.filter(({ sessions }) => sessions !== undefined);
+    if (options.paced > 0 && products.length > 0) tables.push(await measurePaced(products, options));
     return tables;
   });
 }

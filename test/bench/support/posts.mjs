@@ -1,5 +1,6 @@
 // One kind of POST against several servers, interleaved: what a request costs each server and its stores.
 import { candidates as heartbeats } from '../http/candidates.mjs';
+import { openBurst } from './burst.mjs';
 import { runLoad } from './load/run.mjs';
 import { canPin, median } from './measure.mjs';
 import { choose } from './options.mjs';
@@ -45,7 +46,10 @@ export function runPosts(title, goal, candidates, options) {
   return withParts(async (start) => tableOf(title, goal, await measurePosts(start, candidates, options), options));
 }
 
-/** Measures the candidates. @returns for each its `label`, `results` by round, and what a request that is `alone` costs its stores */
+/**
+ * Measures the candidates.
+ * @returns for each its `label`, `results` by round, and what a request that is `alone`, and 64 `together`, cost its stores
+ */
 export async function measurePosts(start, candidates, options) {
   const servers = [];
   for (const { label, start: begin, ofOther = false } of choose(candidates, options)) {
@@ -54,6 +58,7 @@ export async function measurePosts(start, candidates, options) {
   }
   for (const server of servers) {
     server.alone = await measureAlone(server);
+    server.together = await measureTogether(server);
     // Compiles what runs for the first time: a real service does not start every two seconds.
     await measure(server, options);
   }
@@ -95,6 +100,27 @@ async function measureAlone({ port, requests, storeCost }) {
   };
 }
 
+const TOGETHER = 64;
+const BURSTS = 21;
+
+/** Statements of each of some bursts, each of requests that arrive at once. */
+async function measureTogether({ port, requests, storeCost }) {
+  if (storeCost === undefined) return undefined;
+  const burst = await openBurst(port, TOGETHER);
+  const counts = [];
+  try {
+    for (let n = 0; n < BURSTS; n += 1) {
+      const some = Array.from({ length: TOGETHER }, (_, at) => requests[(n * TOGETHER + at) % requests.length]);
+      const before = await storeCost();
+      await burst.send(some);
+      counts.push((await storeCost()).statements - before.statements);
+    }
+  } finally {
+    burst.stop();
+  }
+  return counts;
+}
+
 async function post(port, request) {
   const [head, body] = request.split('\r\n\r\n');
   const [line, ...fields] = head.split('\r\n');
@@ -125,11 +151,13 @@ function tableOf(title, goal, servers, { rounds, seconds, connections }) {
   const notes = [
     `${rounds} rounds of ${seconds} s, ${connections} connections, ${canPin ? 'servers on core 0, load and stores on core 1' : 'not pinned'}. CPU is that of all threads.`,
   ];
-  for (const { label, results, alone } of servers.filter((server) => server.alone !== undefined)) {
+  for (const { label, results, alone, together } of servers.filter((server) => server.alone !== undefined)) {
     const of = (field) => median(results.map((result) => result[field]));
+    const ofMany = Number.isNaN(together[0]) ? 'uncounted' : spread(together, 0);
     notes.push(
-      `${label}: ${told(alone.statements)} statements and ${told(alone.scripts)} script calls for a request sent alone; under load ` +
-        `${told(of('statements'))} and ${told(of('scripts'))}, ${of('redisUs').toFixed(1)} us of Redis' CPU and ${of('databaseUs').toFixed(1)} of PostgreSQL's.`,
+      `${label}: ${told(alone.statements)} statements and ${told(alone.scripts)} script calls for a request sent alone; ${ofMany} statements for ` +
+        `${TOGETHER} at once; under load ${told(of('statements'))} and ${told(of('scripts'))} each, ${of('redisUs').toFixed(1)} us of Redis' CPU and ` +
+        `${of('databaseUs').toFixed(1)} of PostgreSQL's.`,
     );
   }
   return { title, goal, rows, notes };

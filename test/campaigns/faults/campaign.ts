@@ -14,6 +14,7 @@ import { logins } from './actors/logins.ts';
 import { passing } from './actors/passing.ts';
 import { racers } from './actors/racers.ts';
 import { Session } from './actors/session.ts';
+import { sitter } from './actors/sitters.ts';
 import { spender, stayer, voices } from './actors/voices.ts';
 import { ProvidersTalk, talker } from './actors/talkers.ts';
 import { Caller } from './caller.ts';
@@ -25,10 +26,11 @@ import { Observer } from './observer.ts';
 import { Operator } from './operator.ts';
 import { Random } from './random.ts';
 import { planFaults, planKills, planSkews } from './schedule.ts';
-import { environment, limits, tenants } from './settings.ts';
+import { environment, limits, serviceToken, tenants } from './settings.ts';
 import { Stalls } from './stalls.ts';
 import { readDatabase } from './database.ts';
 import { NodeLog } from './node-log.ts';
+import { Waited } from './waited.ts';
 
 export interface CampaignOptions {
   readonly seed: number;
@@ -48,8 +50,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const skewedClock = new URL('skewed-clock.mjs', import.meta.url).href;
 /** How long an abandoned session can live at most, plus the time by which its end may be late. */
 const SETTLE_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000 + 4000;
-/** The number of users in calls. */
+/** The number of users in calls, and of those who do nothing but send heartbeats over sockets. */
 const TALKERS = 50;
+const SITTERS = 16;
 
 /** Runs nodes, clients and faults for a while, waits until all sessions have ended, and judges the history. */
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
@@ -90,6 +93,8 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   undo.push(() => caller.close());
   const observer = new Observer(sql);
   observer.start();
+  const waited = new Waited(nodes, serviceToken);
+  waited.start();
   const stalls = new Stalls();
   undo.push(() => stalls.stop());
   const faults = new Faults({ nodes, redis, postgres: database, sql, provider, smtp });
@@ -106,7 +111,7 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   talk.stop();
   say('waiting for the last sessions to end');
   await delay(SETTLE_MS + HANG_UP_MS);
-  await observer.stop();
+  await Promise.all([observer.stop(), waited.stop()]);
   stalls.stop();
   const rows = await readDatabase(sql);
   // Uses a journal of its own that is not judged: the history was read before these sessions.
@@ -123,6 +128,7 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
       stalls,
       seenEnds: observer.ends,
       loggedEnds: log.ends,
+      waited: redis === undefined ? undefined : waited.count,
     },
     {
       'a session ends once and stays ended': observer.violations,
@@ -186,6 +192,7 @@ function startActors(
     ...times(16, () => voices(caller, random.fork())),
     ...times(4, (n) => stayer(caller, random.fork(), `stayer${n}-`)),
     ...times(2, (n) => spender(caller, random.fork(), `spender${n}-`)),
+    ...times(SITTERS, (n) => sitter(caller, random.fork(), `sitter${n}-`)),
     ...times(2, (n) => racers(caller, random.fork(), `racer${n}`)),
     ...times(TALKERS, (n) => talker(caller, random.fork(), `talker${n}-`)),
     ...times(3, (n) => logins(caller, random.fork(), `login${n}-`, mailbox, operator)),

@@ -5,8 +5,8 @@ import type { CallRow, History, LedgerRow, SessionRow } from './history.ts';
 export async function readDatabase(
   sql: Sql,
 ): Promise<Pick<History, 'sessions' | 'ledger' | 'totals' | 'logins' | 'calls'>> {
-  const sessions = await sql<Record<'id' | 'started' | 'active' | 'ended' | 'reason', string>[]>`
-    select id, started_at_ms as started, last_activity_at_ms as active, ended_at_ms as ended, end_reason as reason
+  const sessions = await sql<Record<'id' | 'started' | 'seen' | 'active' | 'ended' | 'reason', string>[]>`
+    select id, started_at_ms as started, last_seen_at_ms as seen, last_activity_at_ms as active, ended_at_ms as ended, end_reason as reason
     from voice_session`;
   const ledger = await sql<
     (Omit<LedgerRow, 'tokens' | 'atMs' | 'pico'> & Record<'tokens' | 'atMs' | 'pico', string>)[]
@@ -40,11 +40,12 @@ export async function readDatabase(
       ]),
     ),
     sessions: new Map(
-      sessions.map(({ id, started, active, ended, reason }): [string, SessionRow] => [
+      sessions.map(({ id, started, seen, active, ended, reason }): [string, SessionRow] => [
         id,
         {
           id,
           startedAtMs: Number(started),
+          lastSeenAtMs: Number(seen),
           lastActivityAtMs: Number(active),
           endedAtMs: (ended as string | null) === null ? null : Number(ended),
           reason,

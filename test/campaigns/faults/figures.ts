@@ -1,5 +1,6 @@
 import { isUnknown, type Call } from '../../support/journal.ts';
 import { describeCalls } from './checks/calls.ts';
+import { judgedBeats } from './checks/kept.ts';
 import { dependencyOf, isAway, isNodeAway, RECOVERY_MS, type Dependency, type History } from './history.ts';
 import type { Setting } from './judge.ts';
 import type { Story } from './stories.ts';
@@ -29,6 +30,7 @@ export function summarize(history: History, stories: ReadonlyMap<string, Story>,
     `Faults: ${listed(count(faults.map(({ kind }) => kind)))}`,
     `Ends: ${listed(count([...history.sessions.values()].map(({ reason }) => reason ?? 'none')))}`,
     `Sockets: ${history.journal.sockets.length}, of which ${history.journal.sockets.filter(({ ends }) => ends.length > 0).length} heard an end; closed with ${listed(count(history.journal.sockets.map(({ closeCode, isLeft }) => (isLeft ? 'left' : String(closeCode)))))}`,
+    describeHeartbeats(history, stories),
     ...describeCalls(history),
     `Clocks of the nodes: ${setting.skewsMs.map((ms) => `${ms / 1000} s`).join(', ')}`,
     `Some process waited for a processor ${Math.round(stalls.share * 100)} % of the time`,
@@ -51,6 +53,14 @@ export function timeline({ faults }: History): string[] {
 
 function clock(ms: number): string {
   return new Date(ms).toISOString().slice(11, 23);
+}
+
+function describeHeartbeats(history: History, stories: ReadonlyMap<string, Story>): string {
+  const ofSockets = [...stories.values()].filter(({ isOnSocket }) => isOnSocket);
+  const acknowledged = ofSockets.flatMap(({ heartbeats }) =>
+    heartbeats.filter(({ call, outcome }) => call === 'heartbeat' && outcome === 200),
+  );
+  return `Heartbeats over sockets: ${acknowledged.length} acknowledged, ${history.waited ?? 0} of them before they were saved; of ${judgedBeats(history, stories).size} sessions one had to be kept`;
 }
 
 function describeCall(call: Call, { journal, faults }: History): string {

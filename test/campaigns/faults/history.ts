@@ -9,6 +9,7 @@ import type { Stalls } from './stalls.ts';
 export interface SessionRow {
   readonly id: string;
   readonly startedAtMs: number;
+  readonly lastSeenAtMs: number;
   readonly lastActivityAtMs: number;
   readonly endedAtMs: number | null;
   readonly reason: string | null;
@@ -60,6 +61,8 @@ export interface History {
   readonly logins: ReadonlyMap<string, number>;
   /** How often nodes logged a session's end, by the first 42 characters of its id. */
   readonly loggedEnds: ReadonlyMap<string, number>;
+  /** Heartbeats that were answered before they were saved; undefined without Redis, where none are. */
+  readonly waited: number | undefined;
 }
 
 /** How long recovery may take after a part is back (goal R4). */

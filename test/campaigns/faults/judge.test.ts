@@ -6,9 +6,10 @@ import { ProvidersTalk } from './actors/talkers.ts';
 import { chargeOf } from '../../../src/stores/ledger/contract.ts';
 import { checkHeartbeats } from './checks/answers.ts';
 import { billOf, sumOf } from './checks/bill.ts';
+import { checkKept, checkWaited } from './checks/kept.ts';
 import { checkMeters } from './checks/meters.ts';
 import type { Fault } from './faults.ts';
-import type { CallRow, History, LedgerRow } from './history.ts';
+import type { CallRow, History, LedgerRow, SessionRow } from './history.ts';
 import { Random } from './random.ts';
 import { CALL_MODEL } from './settings.ts';
 import { tellStories } from './stories.ts';
@@ -149,5 +150,86 @@ describe('A session that goes on after its acknowledged end', () => {
   test('breaks it at once after connections broke, of which every node knows', () => {
     expect(judged(265, 'redis.cut')).toEqual([expect.stringContaining('over for 265 ms went on')]);
     expect(judged(265, 'postgres.freeze')).toHaveLength(1);
+  });
+});
+
+describe('An acknowledged heartbeat of a socket', () => {
+  const BEAT_AT = 20_000;
+  const beat: Entry = {
+    call: 'heartbeat',
+    node: 1,
+    sentAt: BEAT_AT,
+    doneAt: BEAT_AT + 10,
+    outcome: 200,
+    code: undefined,
+    reason: undefined,
+    about: { session: SESSION, email: 'sitter0@mail.example' },
+  };
+  const fault = (kind: Fault['kind'], node: number | undefined, from: number, to = from + 500): Fault => ({
+    kind,
+    node,
+    from,
+    to,
+  });
+
+  /** Judges a session whose row says when it was last heard, though that heartbeat came after its others. */
+  function storyOf(faults: readonly Fault[], row: Partial<SessionRow> = {}, isOnSocket = true) {
+    const journal = new Journal();
+    journal.add({ ...beat, call: 'create', sentAt: 0, doneAt: 10 });
+    journal.add({ ...beat, sentAt: BEAT_AT - 3000, doneAt: BEAT_AT - 2990 });
+    journal.add(beat);
+    if (isOnSocket) journal.sockets.push({ session: SESSION, node: 1, ends: [], framesAfterEnd: 0, isLeft: true });
+    const lastSeenAtMs = BEAT_AT - 3000;
+    const kept = { id: SESSION, lastSeenAtMs, endedAtMs: BEAT_AT + 14_000, reason: 'abandoned', ...row };
+    const history = { journal, faults, sessions: new Map([[SESSION, kept]]) } as unknown as History;
+    const stories = tellStories(journal, faults, () => false);
+    return { lost: checkKept(history, stories), engagedUntil: stories.get(SESSION)?.engagedUntil };
+  }
+  const lost = (...given: Parameters<typeof storyOf>): string[] => storyOf(...given).lost;
+  const wrong = [expect.stringContaining('was last heard 3000 ms before')];
+
+  test('is kept if the session was last heard then, or later, and otherwise lost', () => {
+    expect(lost([])).toEqual(wrong);
+    expect(lost([], { lastSeenAtMs: BEAT_AT })).toEqual([]);
+    expect(lost([], { lastSeenAtMs: BEAT_AT + 500 })).toEqual([]);
+  });
+
+  test('may be lost with its node when that dies or freezes within a second, but not later, and not with another', () => {
+    for (const kind of ['node.kill', 'node.freeze'] as const) {
+      expect(lost([fault(kind, 1, BEAT_AT + 900)])).toEqual([]);
+      expect(lost([fault(kind, 1, BEAT_AT + 1100)])).toEqual(wrong);
+      expect(lost([fault(kind, 2, BEAT_AT + 900)])).toEqual(wrong);
+    }
+    expect(lost([fault('node.stop', 1, BEAT_AT + 900)])).toEqual(wrong);
+  });
+
+  test('must be kept at once if it came over HTTP, unless both its node and a store are away', () => {
+    expect(lost([fault('node.kill', 1, BEAT_AT + 900)], {}, false)).toEqual(wrong);
+    const away = fault('redis.freeze', undefined, BEAT_AT - 500, BEAT_AT + 500);
+    expect(lost([away, fault('node.kill', 1, BEAT_AT + 900)], {}, false)).toEqual([]);
+  });
+
+  test('must be kept when the session is ended a second later, and by the clock', () => {
+    expect(lost([], { endedAtMs: BEAT_AT + 900, reason: 'closed_by_client' })).toEqual([]);
+    expect(lost([], { endedAtMs: BEAT_AT + 1100, reason: 'closed_by_client' })).toEqual(wrong);
+  });
+
+  test('is not looked for where Redis lost it, or was away at the end', () => {
+    expect(lost([fault('redis.flush', undefined, BEAT_AT + 5000)])).toEqual([]);
+    expect(lost([fault('redis.flush', undefined, BEAT_AT - 10_000)])).toEqual(wrong);
+    expect(lost([fault('redis.freeze', undefined, BEAT_AT + 13_900)])).toEqual([]);
+    expect(lost([fault('redis.freeze', undefined, BEAT_AT + 5000)])).toEqual(wrong);
+  });
+
+  test('keeps its session engaged, unless it died with its node', () => {
+    const from = (faults: readonly Fault[]): number => storyOf(faults).engagedUntil ?? 0;
+    expect(from([])).toBe(BEAT_AT + 7000);
+    expect(from([fault('redis.flush', undefined, BEAT_AT + 100)])).toBe(BEAT_AT + 7000);
+    expect(from([fault('node.kill', 1, BEAT_AT + 100)])).toBe(BEAT_AT + 4000);
+  });
+
+  test('shows nothing if none was answered before it was saved', () => {
+    const of = (waited: number | undefined): History => ({ waited }) as unknown as History;
+    expect([0, 1, undefined].map((waited) => checkWaited(of(waited)))).toEqual([['none was'], [], []]);
   });
 });

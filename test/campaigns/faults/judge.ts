@@ -3,6 +3,7 @@ import { checkAnswers, checkHeartbeats, checkRefusals, checkSlowAnswers } from '
 import { checkHangUps, checkOpenCalls } from './checks/calls.ts';
 import { checkCodes } from './checks/codes.ts';
 import { checkEnds, checkLateEnds } from './checks/ends.ts';
+import { checkKept, checkWaited } from './checks/kept.ts';
 import { checkLedger } from './checks/ledger.ts';
 import { checkMeters } from './checks/meters.ts';
 import { checkRevocations, checkSlowNews } from './checks/revocations.ts';
@@ -54,6 +55,8 @@ export function judge(history: History, observed: Findings, setting: Setting): R
     'slots are never over the limit': checkSlots(stories),
     'each code works at most once': checkCodes(history),
     'an engaged session is served everywhere, an ended one nowhere': checkHeartbeats(history, stories),
+    'no acknowledged heartbeat is lost by more than a second': checkKept(history, stories),
+    'heartbeats of sockets are answered before they are saved': checkWaited(history),
     'what is revoked is refused everywhere, and ends what it carried': checkRevocations(history, stories),
     [timed.news]: checkSlowNews(history, stories),
     'each socket hears the end of its session once': checkSockets(history),

@@ -43,8 +43,12 @@ export const tenants = (passing: number): TenantsFile => ({
   ],
 });
 
+/** With it the campaign reads the nodes' metrics. */
+export const serviceToken = 'a-service-token-that-only-the-campaign-knows';
+
 export const environment: Readonly<Record<string, string>> = {
   JWT_SECRET: 'a-secret-that-only-the-tests-know-0123456789',
+  SERVICE_TOKENS: serviceToken,
   UPSTREAM_PROVIDER: 'openai',
   UPSTREAM_TIMEOUT_MS: String(limits.upstreamTimeoutMs),
   SIDEBAND_READY_MS: String(limits.sidebandReadyMs),

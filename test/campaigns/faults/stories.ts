@@ -1,5 +1,5 @@
 import type { Entry, Journal } from '../../support/journal.ts';
-import { dependencyOf } from './history.ts';
+import { diesWithItsNode } from './checks/kept.ts';
 import type { Fault } from './faults.ts';
 import { keyRevocations } from './revocations.ts';
 import { limits } from './settings.ts';
@@ -12,6 +12,8 @@ export interface Story {
   readonly id: string;
   readonly subject: string;
   readonly email: string;
+  /** Whether its heartbeats came over sockets, at least some of them. */
+  readonly isOnSocket: boolean;
   /** The id of a key that may be revoked. */
   readonly keyId: string | undefined;
   /** Includes attachments of sockets. */
@@ -24,9 +26,6 @@ export interface Story {
   /** From `openedAt` until then the session was certainly engaged and held a slot; later events may have ended it. */
   readonly engagedUntil: number;
 }
-
-/** A heartbeat that only moves times is written to PostgreSQL within a second (docs/architecture.md, section 4); this adds some noise. */
-const WRITTEN_MS = 1500;
 
 /** @param canEndByReport whether a report of this address can use up its tokens */
 export function tellStories(
@@ -44,6 +43,7 @@ export function tellStories(
   const stories = new Map<string, Story>();
   const endsOf = quotaEnds(journal, canEndByReport);
   const revoked = keyRevocations(journal);
+  const onSockets = new Set(journal.sockets.map(({ session }) => session));
   // When a create was repeated under its key, the first try may already have been carried out.
   const firstSentAt = new Map<string, number>();
   for (const create of journal.of('create')) {
@@ -56,7 +56,8 @@ export function tellStories(
       endsOf.get(email ?? '') ?? Infinity,
       revoked(create.about.keyId).askedAt,
     );
-    stories.set(session, tell(session, create, sentAt, bySession.get(session) ?? [], faults, endsAt));
+    const isOnSocket = onSockets.has(session);
+    stories.set(session, tell(session, create, sentAt, bySession.get(session) ?? [], faults, endsAt, isOnSocket));
   }
   return stories;
 }
@@ -83,16 +84,19 @@ function tell(
   entries: readonly Entry[],
   faults: readonly Fault[],
   endedFromOutsideAt: number,
+  isOnSocket: boolean,
 ): Story {
   const of = (call: Entry['call']): Entry[] => entries.filter((entry) => entry.call === call);
   const ends = of('end');
-  // Each acknowledged heartbeat was activity at the time it was sent, or later. Reports are too, but a repeated one is not.
-  const beats = of('heartbeat').filter((beat) => beat.outcome === 200 && !mayBeLost(beat, faults));
+  // Each acknowledged heartbeat was activity at the time it was sent, or later, unless it died with its node. Reports are too, but a repeated one is
+  // not. Those that Redis has lost still count: a session that is rebuilt from PostgreSQL counts as active until then (`src/voice/history-lag.ts`).
+  const beats = of('heartbeat').filter((beat) => beat.outcome === 200 && !diesWithItsNode(beat, isOnSocket, faults));
   const idleAt = Math.max(openedSentAt, ...beats.map(({ sentAt }) => sentAt)) + IDLE_MS;
   return {
     id,
     subject: id.split(':')[1] ?? '',
     email: create.about.email ?? '',
+    isOnSocket,
     keyId: create.about.keyId,
     heartbeats: [...of('heartbeat'), ...of('attach')],
     reports: of('usage'),
@@ -101,17 +105,4 @@ function tell(
     openedAt: create.doneAt,
     engagedUntil: Math.min(idleAt, openedSentAt + DURATION_MS, endedFromOutsideAt, ...ends.map(({ sentAt }) => sentAt)),
   };
-}
-
-/** Whether Redis may have lost the heartbeat before the node wrote it to PostgreSQL. */
-function mayBeLost({ sentAt, doneAt, node }: Entry, faults: readonly Fault[]): boolean {
-  const writtenAt = doneAt + WRITTEN_MS;
-  const isHindered = faults.some(
-    ({ kind, from, to, ...fault }) =>
-      (fault.node === node || dependencyOf(kind) === 'postgres') && from <= writtenAt && to >= doneAt,
-  );
-  return faults.some(
-    ({ kind, from, to }) =>
-      (kind === 'redis.flush' || kind === 'redis.restart') && to >= sentAt && (isHindered || from <= writtenAt),
-  );
 }

@@ -24,13 +24,20 @@ export class Session {
   /** The ticket that opens the session's call; undefined when the create was answered without one. */
   readonly ticket: string | undefined;
 
-  private constructor(id: string, email: string, caller: Caller, random: Random, ticket: string | undefined) {
+  private constructor(
+    id: string,
+    email: string,
+    caller: Caller,
+    random: Random,
+    ticket: string | undefined,
+    isOnSocket: boolean,
+  ) {
     this.id = id;
     this.email = email;
     this.#caller = caller;
     this.#random = random;
     this.ticket = ticket;
-    if (random.chance(SOCKETS)) this.line = new Line(caller, random, { session: id, email });
+    if (isOnSocket) this.line = new Line(caller, random, { session: id, email });
   }
 
   /** Opens a session. A create whose answer was lost may be repeated under its idempotency key. @returns undefined when refused */
@@ -41,6 +48,7 @@ export class Session {
     widgetKey = siteKey,
     keyId?: string,
     agentId = 'support',
+    isOnSocket = random.chance(SOCKETS),
   ): Promise<Session | undefined> {
     const isRepeated = random.chance(0.5);
     const key = randomUUID();
@@ -55,7 +63,7 @@ export class Session {
         random,
       );
       const id = answer.outcome === 200 ? answer.body.sm_session_id : undefined;
-      if (id !== undefined) return new Session(id, email, caller, random, answer.body.client_secret?.value);
+      if (id !== undefined) return new Session(id, email, caller, random, answer.body.client_secret?.value, isOnSocket);
       if (!isRepeated || !isUnknown(answer)) return undefined;
       await caller.pause(PAUSE_MS);
     }
