@@ -12,7 +12,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** The dependencies of `reconcile`, which reports only to whoever runs it and mails nobody. @throws DirectoryInUse, Unavailable */
+/** The dependencies of `reconcile`. A drift that has grown is also told to webhooks and by mail, which a running server sends. @throws DirectoryInUse, Unavailable */
 export async function openReconciliationStores(config: Config): Promise<Opened> {
   const database = await openDatabase(config);
   try {

@@ -1,10 +1,12 @@
 import { PATIENT, type Database } from '../../database/database.ts';
-import { DAY_MS, iso } from '../../kernel/time.ts';
+import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
 import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import {
+  ASK_AGAIN_MS,
   RECONCILED_DAYS,
+  type CountedDay,
   type CountedModel,
   type Drift,
   type ReconciledDay,
@@ -20,11 +22,14 @@ interface ModelRow {
   readonly isUnclassed: boolean;
 }
 
+/** How long a call that nobody hears may go on after its session's end, or after the provider was asked to hang it up: providers allow an hour. */
+const OUTLIVES_MS = HOUR_MS;
+
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
   return {
     async counted(providers, fromMs, toMs) {
-      const [models, hasDirect] = await Promise.all([
+      const [models, [unheard]] = await Promise.all([
         database.run(
           (sql) => sql<ModelRow[]>`
           with entry as materialized (
@@ -45,11 +50,15 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
           PATIENT,
         ),
         database.run(
-          (sql) => sql<{ hasDirect: boolean }[]>`
+          (sql) => sql<Pick<CountedDay, 'hasDirect' | 'hasUnconfirmed'>[]>`
           select exists (
             select from voice_session where not heard and provider = any(${[...providers]}::text[])
-              and started_at_ms >= ${fromMs} and started_at_ms < ${toMs}
-          ) as "hasDirect"`,
+              and started_at_ms >= ${fromMs - DAY_MS} and started_at_ms < ${toMs}
+              and (ended_at_ms is null or ended_at_ms >= ${fromMs - OUTLIVES_MS})
+          ) as "hasDirect", exists (
+            select from voice_call where hangup = 'unconfirmed' and provider = any(${[...providers]}::text[])
+              and closed_at_ms >= ${fromMs - OUTLIVES_MS} and created_at_ms < ${toMs}
+          ) as "hasUnconfirmed"`,
           PATIENT,
         ),
       ]);
@@ -58,7 +67,8 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
         microDollars: models.reduce((sum, { microDollars }) => sum + microDollars, 0),
         hasOwnPrices: models.some((row) => row.hasOwnPrices),
         isUnclassed: models.some((row) => row.isUnclassed),
-        hasDirect: hasDirect[0]?.hasDirect === true,
+        hasDirect: unheard?.hasDirect === true,
+        hasUnconfirmed: unheard?.hasUnconfirmed === true,
       };
     },
 
@@ -66,7 +76,8 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
       const { count } = await database.run(
         (sql) => sql`
           insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
-          on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`,
+          on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}
+            or kept.asked_at_ms <= ${atMs - ASK_AGAIN_MS} and coalesce((kept.report::json ->> 'askedAtMs')::bigint, 0) < kept.asked_at_ms`,
       );
       return count === 1;
     },
@@ -97,6 +108,15 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
           select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`,
       );
       return rows.map(({ report }) => JSON.parse(report) as ReconciledDay);
+    },
+
+    async readAtMs() {
+      const [row] = await database.run(
+        (sql) => sql<{ at: number | null }[]>`
+          select coalesce(max((report::json ->> 'askedAtMs')::bigint) filter (where state <> 'unreadable'), min(asked_at_ms)) as at
+          from reconciliation`,
+      );
+      return row?.at ?? undefined;
     },
 
     async unexplainedAt(atMs) {

@@ -38,6 +38,7 @@ export function whatStandsOut(overview: Overview): readonly Matter[] {
     ...ofNodes(overview),
     ...ofHangups(overview),
     ...ofDrift(overview),
+    ...ofReconciliation(overview),
     ...ofWebhooks(overview),
     ...ofClocks(overview),
     ...ofSpend(overview.spend),
@@ -97,6 +98,18 @@ function ofDrift({ unexplainedDollars }: Overview): Matter[] {
   const dollars = unexplainedDollars ?? 0;
   if (dollars === 0) return [];
   const sentence = `The provider’s bill of the last three days differs by ${moneyText(dollars)}, unexplained`;
+  return [{ degree: 'wrong', sentence, href: '/console/usage' }];
+}
+
+const DAY_MS = 24 * 3600_000;
+/** The provider is asked every morning. */
+const RECONCILED_MS = 2 * DAY_MS;
+
+function ofReconciliation({ reconciledAt, asOf }: Overview): Matter[] {
+  // Undefined from an older server.
+  if (typeof reconciledAt !== 'string' || Date.parse(asOf) - Date.parse(reconciledAt) < RECONCILED_MS) return [];
+  const days = Math.floor((Date.parse(asOf) - Date.parse(reconciledAt)) / DAY_MS);
+  const sentence = `The provider has not said for ${days} days what it bills: check OPENAI_ADMIN_KEY, and the log for \`reconciliation\``;
   return [{ degree: 'wrong', sentence, href: '/console/usage' }];
 }
 
