@@ -47,7 +47,7 @@ export async function buildService(foundations: Foundations) {
   const bots = openBots(core, usage);
   const calls = openCalls(core, { sessions, usage, serverTools });
   const traces = openTraces(core);
-  const hub = openHub(core, { identity, usage, sessions, calls });
+  const hub = openHub(core, { identity, usage, sessions, calls, suspects: bots.suspects });
   const operators = openOperators(core, {
     tenants,
     identity,
@@ -112,7 +112,7 @@ function openSessions(core: Core): VoiceSessions {
   return sessions;
 }
 
-function openHub(core: Core, neighbours: Pick<ChannelDeps, 'identity' | 'usage' | 'sessions' | 'calls'>) {
+function openHub(core: Core, neighbours: Pick<ChannelDeps, 'identity' | 'usage' | 'sessions' | 'calls' | 'suspects'>) {
   const hub = new Hub({ ...core, ...neighbours });
   core.metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
   return hub;

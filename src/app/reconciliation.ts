@@ -46,6 +46,11 @@ export function tellDrift(
     'What was counted of the last three days and is not what the provider says, with nothing that explains it',
     async () => (await store.unexplainedAt(clock.now())) / 1_000_000,
   );
+  metrics.observe(
+    'switchboard_meter_reconciled_timestamp_seconds',
+    'When the provider last gave a usable answer about a day; before the first, when it was first asked; 0 if it never was',
+    async () => ((await store.readAtMs()) ?? 0) / 1000,
+  );
   metrics.observeEach(
     'switchboard_meter_drift_ratio',
     'By how much of the provider’s tokens our count of a model is above it, or below, on the last day that was compared',

@@ -60,12 +60,20 @@ export interface Asking {
   readonly window: Pick<WindowCount, 'limit' | 'remaining'> | undefined;
 }
 
+/** How long a session has lived. */
+export interface Lived {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+}
+
 /** What makes callers suspect besides their headers. */
 export interface SuspectList {
   /** Each reason in our words. Answers from memory, without waiting. */
   reasonsFor(asking: Asking, atMs: number): readonly string[];
   /** Notes that a create from the address was refused, or that the address left a session at once. */
   noteTrouble(address: string, atMs: number): void;
+  /** Notes that the address ended this session, if it did so at once. */
+  noteEnd(session: Lived, address: string, atMs: number): void;
 }
 
 /** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not matter. */

@@ -1,10 +1,12 @@
 import { ifAway } from '../kernel/errors.ts';
 import { keepNewest } from '../kernel/keep-newest.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Asking, ChallengedKey, SuspectList } from './contract.ts';
+import type { Asking, ChallengedKey, Lived, SuspectList } from './contract.ts';
 
 /** How long an address stays suspect after its last trouble. */
 const TROUBLE_MS = 10 * 60_000;
+/** A session that its page ends this soon was not opened for a conversation. */
+const AT_ONCE_MS = 5000;
 /** Beyond this number the oldest suspect addresses are forgotten. */
 const MAX_ADDRESSES = 50_000;
 /** How old the cached share of a key's totals may be. */
@@ -58,6 +60,10 @@ export class Suspects implements SuspectList {
     if ((this.#addresses.get(address) ?? 0) < untilMs - TROUBLE_MS / 2)
       this.#deps.bus.publish({ type: 'address.suspect', address, untilMs });
     this.#remember(address, untilMs);
+  }
+
+  noteEnd({ startedAtMs, endedAtMs }: Lived, address: string, atMs: number): void {
+    if (endedAtMs !== null && endedAtMs - startedAtMs < AT_ONCE_MS) this.noteTrouble(address, atMs);
   }
 
   #remember(address: string, untilMs: number): void {

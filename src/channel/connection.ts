@@ -253,8 +253,9 @@ export class Connection implements SocketListener {
   /** The client that asks for an end hears of it once it is kept, or of a fault, and not by the push that all others get. */
   async #end({ id }: VoiceRecord, at: number): Promise<void> {
     this.#ownEnd = 'closed_by_client';
-    const ended = await this.#context.deps.sessions.endForGood(id, 'closed_by_client', at);
-    this.#tellEnd(ended?.record.endReason ?? 'closed_by_client');
+    const ended = (await this.#context.deps.sessions.endForGood(id, 'closed_by_client', at))?.record;
+    if (ended) this.#context.deps.suspects.noteEnd(ended, this.#address.name, at);
+    this.#tellEnd(ended?.endReason ?? 'closed_by_client');
   }
 
   #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {

@@ -3,6 +3,7 @@ import type { CallSockets } from './call-sockets.ts';
 import type { SocketLeases } from './socket-leases.ts';
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
+import type { SuspectList } from '../bots/contract.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
 import type { NodeLease } from '../node/lease.ts';
@@ -27,6 +28,7 @@ export interface ChannelDeps {
   readonly identity: Pick<Identity, 'subjects' | 'logins'>;
   readonly usage: Pick<Usage, 'limitsOf' | 'subjectOfSession' | 'report'>;
   readonly sessions: VoiceSessions;
+  readonly suspects: Pick<SuspectList, 'noteEnd'>;
   readonly stores: { readonly history: Pick<VoiceHistory, 'rate'> };
   readonly calls: {
     readonly resumeTokens: { issue(sessionId: string, untilMs: number): Promise<string | undefined> };

@@ -56,7 +56,7 @@ export function openSecretStores(config: Config): Promise<SecretStores & Webhook
   });
 }
 
-/** The dependencies of `reconcile`, which reports only to whoever runs it and mails nobody. */
+/** The dependencies of `reconcile`. A drift that has grown is also told to webhooks and by mail, which a running server sends. */
 export function openReconciliationStores(
   config: Config,
 ): Promise<OpenStores & { readonly deps: ReconcileDeps | undefined }> {

@@ -22,14 +22,16 @@ export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthO
   const counted = new Map(ours.models.map((each) => [each.model, each]));
   const all = [...new Set([...counted.keys(), ...theirs.models.keys()])].toSorted();
   const models = ours.isUnclassed ? [] : all;
+  // What pages use in their own calls nobody here can count. A call that may not have been hung up must never hide behind that.
+  const mayBillMore = ours.hasDirect && !ours.hasUnconfirmed;
   const compared = models.map((model) => {
     const own = counted.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
     const rows = rowsOf(own, theirs.models.get(model) ?? NO_TOKENS, worthOf);
-    return { model, rows, unexplained: unexplainedOf(rows, own, ours.hasDirect) };
+    return { model, rows, unexplained: unexplainedOf(rows, own, mayBillMore) };
   });
   const rows = compared.flatMap((each) => each.rows);
   const estimatedMicroDollars = ours.models.reduce((sum, each) => sum + each.estimatedMicroDollars, 0);
-  const dollars = dollarsUnexplained(ours, theirs, estimatedMicroDollars);
+  const dollars = dollarsUnexplained(ours, theirs, estimatedMicroDollars, mayBillMore);
   const tokens = compared.reduce((sum, { unexplained }) => sum + unexplained, 0);
   const isEqual =
     rows.every((row) => row.isEqual) && isSmall(ours.microDollars - theirs.microDollars, theirs.microDollars);
@@ -62,20 +64,25 @@ function rowsOf({ model, tokens }: CountedModel, theirs: TokenClasses, worthOf: 
 }
 
 /** Cost of a model's unexplained differences, in micro-dollars; 1 for a model without a price, whose cost is unknown. */
-function unexplainedOf(rows: readonly ReconciledRow[], own: CountedModel, hasDirect: boolean): number {
+function unexplainedOf(rows: readonly ReconciledRow[], own: CountedModel, mayBillMore: boolean): number {
   const different = rows.filter(({ isEqual }) => !isEqual);
   if (different.length === 0) return 0;
-  if (hasDirect && different.every(({ ours, theirs }) => theirs > ours)) return 0;
+  if (mayBillMore && different.every(({ ours, theirs }) => theirs > ours)) return 0;
   if (different.some(({ microDollars }) => microDollars === null)) return 1;
   const worth = different.reduce((sum, { microDollars }) => sum + (microDollars ?? 0), 0);
   return Math.max(0, worth - own.estimatedMicroDollars);
 }
 
 /** Dollars may differ where tokens do not: then a price is wrong. */
-function dollarsUnexplained(ours: CountedDay, theirs: ProviderDay, estimatedMicroDollars: number): number {
+function dollarsUnexplained(
+  ours: CountedDay,
+  theirs: ProviderDay,
+  estimatedMicroDollars: number,
+  mayBillMore: boolean,
+): number {
   if (ours.hasOwnPrices) return 0;
   const difference = ours.microDollars - theirs.microDollars;
-  if (isSmall(difference, theirs.microDollars) || (ours.hasDirect && difference < 0)) return 0;
+  if (isSmall(difference, theirs.microDollars) || (mayBillMore && difference < 0)) return 0;
   return Math.max(0, Math.abs(difference) - estimatedMicroDollars);
 }
 

@@ -30,6 +30,9 @@ const LANES = 2;
 /** Endpoints that are sent to at once, and failing ones among them that are probed. */
 const MAX_BUSY = 48;
 const MAX_PROBING = 16;
+/** An endpoint is slow if it took longer than this to answer last. Of these only so many are sent to at once, so that others always have room. */
+const SLOW_MS = 2 * SECOND_MS;
+const MAX_SLOW = 16;
 const EACH = 20;
 /** Missed deliveries that a recovered endpoint gets every quarter of a second. */
 const EACH_MISSED = 2;
@@ -74,6 +77,8 @@ export class Deliveries {
   /** Endpoints that this node is sending to, and those among them that it is probing. */
   readonly #busy = new Set<string>();
   readonly #probing = new Set<string>();
+  /** Slow endpoints, those that were sent to longest ago first. */
+  readonly #slow = new Set<string>();
   /** Endpoints that failed here since they last answered. */
   readonly #failed = new Set<string>();
   /** When it was found that there are no endpoints; undefined while there are. */
@@ -117,7 +122,13 @@ export class Deliveries {
     const busy = [...this.#busy];
     const maxEndpoints = Math.max(0, MAX_BUSY - busy.length + this.#probing.size);
     const most = { maxEndpoints, each: EACH, eachMissed: EACH_MISSED };
-    const { hasEndpoints, claimed } = await webhooks.claim({ atMs, untilMs: atMs + LEASE_MS, busy, ...most });
+    const passedOver = [...busy, ...this.#slowWithoutRoom()];
+    const { hasEndpoints, claimed } = await webhooks.claim({
+      atMs,
+      untilMs: atMs + LEASE_MS,
+      busy: passedOver,
+      ...most,
+    });
     this.#quietAtMs = hasEndpoints ? undefined : atMs;
     for (const endpoint of claimed) this.#begin(endpoint);
     if (!hasEndpoints || Math.abs(atMs - this.#settledAtMs) < SETTLE_MS) return;
@@ -125,6 +136,13 @@ export class Deliveries {
     await this.#probe(atMs);
     for (let round = 0; round < SETTLE_ROUNDS; round += 1)
       if ((await webhooks.settle(atMs, atMs - LATE_REPORT_MS, SETTLED_AT_ONCE)) < SETTLED_AT_ONCE) return;
+  }
+
+  /** Slow endpoints that must wait, because enough of them are being sent to. */
+  #slowWithoutRoom(): readonly string[] {
+    const idle = [...this.#slow].filter((id) => !this.#busy.has(id));
+    const room = MAX_SLOW - (this.#slow.size - idle.length);
+    return idle.slice(Math.max(0, room));
   }
 
   /** Resolves when nothing is being sent. */
@@ -159,6 +177,7 @@ export class Deliveries {
     const { id } = endpoint;
     this.#busy.add(id);
     if (endpoint.state === 'failing') this.#probing.add(id);
+    if (this.#slow.delete(id)) this.#slow.add(id);
     const work = this.#sendAll(endpoint).finally(() => {
       this.#busy.delete(id);
       this.#probing.delete(id);
@@ -209,6 +228,8 @@ export class Deliveries {
     const nextAtMs = delayMs === undefined ? null : atMs + delayMs;
     const state = isDelivered ? 'delivered' : nextAtMs === null ? 'dead' : 'waiting';
     const ms = Math.max(0, atMs - sentAtMs);
+    if (ms <= SLOW_MS) this.#slow.delete(id);
+    else this.#slow.add(id);
     events.webhookSent(isDelivered ? 'delivered' : (code ?? `status_${status}`), state === 'dead', atMs - claim.atMs);
     const noted = webhooks.finish(claim, { state, attempts, nextAtMs, atMs, status, code, ms });
     if (isDelivered) {

@@ -62,7 +62,23 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
         hasOwnPrices: false,
         isUnclassed: false,
         hasDirect: false,
+        hasUnconfirmed: false,
       });
+    });
+
+    test('a call whose hang-up was not confirmed counts for each day on which it may have gone on', async () => {
+      const provider = aProvider();
+      const lost = call({ provider, createdAtMs: FROM - 5000 });
+      const closed = { state: 'closed', closedAtMs: FROM - 1000, hangup: 'unconfirmed' } as const;
+      await stores().calls.insert({ ...lost, ...closed }, 1);
+      const isUnconfirmed = async (from: number) =>
+        (await days().counted([provider], from, from + DAY_MS)).hasUnconfirmed;
+      expect(await Promise.all([FROM - 2 * DAY_MS, FROM - DAY_MS, FROM, TO].map(isUnconfirmed))).toEqual([
+        false,
+        true,
+        true,
+        false,
+      ]);
     });
 
     test('of the nodes that want to ask for a day only one may, and again only after a while', async () => {

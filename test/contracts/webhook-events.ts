@@ -314,7 +314,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         ]);
       });
 
-      test('is sent once all calls are over when they are heard here', async () => {
+      test('is sent once all calls are over when they are heard here, and what nobody heard can no longer be reported', async () => {
         const one = await endpoint();
         const session = await opened(one.tenantId, { isHeard: true });
         const { tenantId, subject, id: sessionId } = session;
@@ -350,7 +350,10 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
           hangup: 'confirmed',
         } as const;
         await stores().calls.save({ ...record, ...closed, giveUpAtMs: null, version: 2 }, 1);
-        await settle(DAY_BEGIN + 9000);
+        // Nobody heard four seconds of it, which its page may still report.
+        await settle(DAY_BEGIN + 5000 + SETTLED_MS - 1);
+        expect(await settled(one)).toEqual([]);
+        await settle(DAY_BEGIN + 5000 + SETTLED_MS);
         expect(await settled(one)).toMatchObject([
           {
             data: {
@@ -379,6 +382,19 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
             },
           },
         ]);
+      });
+
+      test('is sent as soon as the last call is over when all of it was heard', async () => {
+        const one = await endpoint();
+        const session = await opened(one.tenantId, { isHeard: true });
+        const { tenantId, subject, id: sessionId } = session;
+        const closed = { state: 'closed', closedAtMs: DAY_BEGIN + 9000, hangup: 'confirmed' } as const;
+        const record = call({ sessionId, tenantId, subject, openedAtMs: DAY_BEGIN, ...closed, giveUpAtMs: null });
+        await stores().calls.insert(record, 10);
+        await stores().ledger.recordCall({ ...usageOf(record.id, subject, {}), sessionId, tenantId });
+        await end(session);
+        await settle(DAY_BEGIN + 9000);
+        expect(await settled(one)).toMatchObject([{ data: { gapSec: 0 } }]);
       });
 
       test('is not kept for a session for which no endpoint wants it', async () => {

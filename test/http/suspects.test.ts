@@ -3,6 +3,7 @@ import { Suspects } from '../../src/bots/suspects.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { createReadShare } from '../../src/quota/shares.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { attached } from '../channel/client.ts';
 import { service, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -83,6 +84,21 @@ describe('A caller is challenged', () => {
       const body = { sm_session_id, email };
       const end = { method: 'POST', path: '/api/realtime/end', body, headers: { origin: key.origin }, peer };
       expect((await app.send(end)).status).toBe(200);
+      expect((await from(peer)).status).toBe(status);
+    }
+  });
+
+  test('who left a session within five seconds by a frame of its socket', async () => {
+    for (const [peer, stays, status] of [
+      ['192.0.2.1', 5 * SECOND, 200],
+      ['192.0.2.2', 5 * SECOND - 1, 403],
+    ] as const) {
+      const email = somebody();
+      const { sm_session_id } = (await from(peer, { email })).body;
+      app.clock.advance(stays);
+      const page = attached(app, String(sm_session_id), email, peer);
+      page.say({ type: 'end' });
+      expect(await page.hear()).toMatchObject({ type: 'ended', reason: 'closed_by_client' });
       expect((await from(peer)).status).toBe(status);
     }
   });

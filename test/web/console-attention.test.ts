@@ -43,6 +43,7 @@ function overview(fields: Partial<Overview> = {}): Overview {
     asOf: AT,
     endingSoon: 0,
     unexplainedDollars: 0,
+    reconciledAt: null,
     webhooks: { failing: 0, disabled: 0 },
     lateHangups: 0,
     activity: { minute: quiet, hour: { ...quiet, usual: null }, day: quiet },
@@ -91,6 +92,14 @@ describe('The overview says what stands out', () => {
       'wrong: The provider’s bill of the last three days differs by $9.03, unexplained',
     ]);
     expect(sentences({ unexplainedDollars: null })).toEqual([]);
+  });
+
+  test('a provider that has not said for two days what it bills', () => {
+    const asOf = '2030-01-05T07:00:00.000Z';
+    expect(sentences({ asOf, reconciledAt: '2030-01-03T07:00:00.001Z' })).toEqual([]);
+    expect(sentences({ asOf, reconciledAt: '2030-01-03T07:00:00.000Z' })).toEqual([
+      'wrong: The provider has not said for 2 days what it bills: check OPENAI_ADMIN_KEY, and the log for `reconciliation`',
+    ]);
   });
 
   test('failing webhooks as warnings, and those that were given up as errors', () => {

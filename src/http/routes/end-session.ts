@@ -10,9 +10,6 @@ import type { Services } from '../services.ts';
 
 type EndServices = Pick<Services, 'sessions' | 'identity' | 'suspects'>;
 
-/** A session that its page ends this soon was not opened for a conversation. */
-const AT_ONCE_MS = 5000;
-
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */
 export function endSessionRoute({ sessions, identity, suspects }: EndServices): Route {
   return defineRoute({
@@ -43,9 +40,7 @@ export function endSessionRoute({ sessions, identity, suspects }: EndServices): 
         (outcome) => {
           if (outcome === undefined) return sessionNotFound();
           const { record } = outcome;
-          const { startedAtMs, endedAtMs } = record;
-          if (!isService && endedAtMs !== null && endedAtMs - startedAtMs < AT_ONCE_MS)
-            suspects.noteTrouble(addressScope(ip), request.atMs);
+          if (!isService) suspects.noteEnd(record, addressScope(ip), request.atMs);
           return { status: 200, body: { ok: true, session: viewOf(record, request.atMs) } };
         },
       ),

@@ -27,16 +27,20 @@ export function overviewRoute(services: Services): Route {
       return null;
     };
     const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
-    const [counts, spend, unexplained, webhooks, read] = await Promise.all([
+    const { config, stores } = services.core;
+    const isReconciled = operator.tenants === '*' && config.reconciliation.adminKey !== undefined;
+    const [counts, spend, unexplained, reconciledAtMs, webhooks, read] = await Promise.all([
       orNull(services.operators.figures.counts(operator.tenants, atMs)),
       orNull(spendOf(atMs, tenantsOf(operator), services)),
-      operator.tenants === '*' ? orNull(services.core.stores.reconciliations.unexplainedAt(atMs)) : null,
-      orNull(services.core.stores.webhooks.countTroubled(tenantsOf(operator))),
+      operator.tenants === '*' ? orNull(stores.reconciliations.unexplainedAt(atMs)) : null,
+      isReconciled ? orNull(stores.reconciliations.readAtMs()) : null,
+      orNull(stores.webhooks.countTroubled(tenantsOf(operator))),
       readActivity(operator, atMs, orNull, services),
     ]);
     const more = await overviewActivity(operator, atMs, read, isDatabaseRead, services);
     const unexplainedDollars = unexplained === null ? null : unexplained / 1_000_000;
-    return { ...(counts ?? NOT_COUNTED), spend, unexplainedDollars, webhooks, ...more };
+    const reconciledAt = typeof reconciledAtMs === 'number' ? iso(reconciledAtMs) : null;
+    return { ...(counts ?? NOT_COUNTED), spend, unexplainedDollars, reconciledAt, webhooks, ...more };
   };
   const kept = cacheFor<object>(KEPT_MS);
   return operatorRoute({
@@ -63,6 +67,7 @@ export function overviewRoute(services: Services): Route {
           budgets: [{ tenantId: 'acme', id: 'march', percent: 96, at: '2030-01-01T22:10:00.000Z' }],
         },
         unexplainedDollars: 0,
+        reconciledAt: '2030-01-01T06:00:02.000Z',
         webhooks: { failing: 1, disabled: 0 },
         ...exampleOverviewActivity,
       },

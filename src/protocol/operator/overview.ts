@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, dollars } from '../values.ts';
+import { count, dollars, instant } from '../values.ts';
 import { activity, verdict } from './activity.ts';
 import { dependencyState, operatorNode } from './node.ts';
 import { asOf } from './page.ts';
@@ -47,6 +47,11 @@ export const overview = z.object({
     .nullable()
     .describe(
       'The unexplained difference between the provider’s bill and Switchboard’s count over the last three days; null while it cannot be read, and for users limited to some tenants',
+    ),
+  reconciledAt: instant
+    .nullable()
+    .describe(
+      'When the provider last gave a usable answer about what it bills; before the first, when it was first asked. Null if it is not asked or was never asked, while this cannot be read, and for users limited to some tenants',
     ),
   webhooks: z
     .object({

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../kernel/time.ts';
 import type { TokenClass, TokenClasses } from '../../protocol/price.ts';
 
 /** What was counted here for one model on a day. */
@@ -21,6 +22,8 @@ export interface CountedDay {
   readonly hasOwnPrices: boolean;
   /** Pages opened calls themselves, which no node hears. */
   readonly hasDirect: boolean;
+  /** The provider did not confirm that a call was hung up: it may have gone on, and been billed, when nobody heard it any more. */
+  readonly hasUnconfirmed: boolean;
 }
 
 /** One class of a model's tokens, as both sides count it. */
@@ -37,7 +40,7 @@ export interface ReconciledRow {
 
 /**
  * `equal`: to within half a percent, or ten cents; `explained`: the difference is no greater than what was estimated here, or pages opened calls
- * themselves; `unreadable`: the provider's answer does not say what was asked.
+ * themselves and every hang-up was confirmed; `unreadable`: the provider's answer does not say what was asked.
  */
 export type ReconciledState = 'equal' | 'explained' | 'unexplained' | 'unreadable';
 
@@ -68,11 +71,17 @@ export interface ReconciledDay {
 /** Providers settle late: a day is asked for again, and counts among the unexplained, until it is this many days old. */
 export const RECONCILED_DAYS = 3;
 
+/** After this long without an answer a day is asked for again. */
+export const ASK_AGAIN_MS = HOUR_MS;
+
 /** Our counts beside those of the providers, by day. @throws Unavailable when the database is away */
 export interface Reconciliations {
   /** What was counted here for calls of these providers within [fromMs, toMs). */
   counted(providers: readonly string[], fromMs: number, toMs: number): Promise<CountedDay>;
-  /** Whether this node is to ask for the day: of all nodes that claim it one gets true, and only if none has asked since `notSinceMs`. */
+  /**
+   * Whether this node is to ask for the day: of all nodes that claim it one gets true, and only if none has asked since `notSinceMs`. After
+   * `ASK_AGAIN_MS` without an answer, because the provider failed or the node died, the day may be claimed again.
+   */
   claim(day: string, upstream: string, atMs: number, notSinceMs: number): Promise<boolean>;
   /**
    * Saves the result of a day, and tells the installation's webhooks and these addresses of each drift that has grown since the day was last saved.
@@ -81,6 +90,8 @@ export interface Reconciliations {
   save(reconciled: ReconciledDay, mailTo: readonly string[]): Promise<readonly Drift[]>;
   /** The known days, newest first. @param to exclusive */
   list(from: string, to: string): Promise<readonly ReconciledDay[]>;
+  /** When the provider last gave an answer that could be read; before the first of these, when it was first asked; undefined if it never was. */
+  readAtMs(): Promise<number | undefined>;
   /** The unexplained differences of the last days before an instant, in micro-dollars. */
   unexplainedAt(atMs: number): Promise<number>;
 }

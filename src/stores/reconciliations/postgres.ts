@@ -1,12 +1,14 @@
 import { PATIENT, type Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { DAY_MS, iso } from '../../kernel/time.ts';
+import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
 import { modelOfSnapshot, NO_TOKENS } from '../../protocol/price.ts';
 import { addTokens, tokensOf } from '../ledger/contract.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import {
+  ASK_AGAIN_MS,
   RECONCILED_DAYS,
+  type CountedDay,
   type CountedModel,
   type Drift,
   type ReconciledDay,
@@ -22,13 +24,16 @@ interface ModelRow {
   readonly isUnclassed: boolean;
 }
 
+/** How long a call that nobody hears may go on after its session's end, or after the provider was asked to hang it up: providers allow an hour. */
+const OUTLIVES_MS = HOUR_MS;
+
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
   const { column, value, execute } = statementsOf(database);
   const patient = statementsOf(database, PATIENT);
   return {
     async counted(providers, fromMs, toMs) {
-      const [models, hasDirect] = await Promise.all([
+      const [models, unheard] = await Promise.all([
         patient.query<ModelRow>`
           with entry as materialized (
             select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
@@ -45,18 +50,23 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
             bool_or(price_version = 'agent') as "hasOwnPrices",
             bool_or(classes is null and basis = 'events' and not estimated and tokens > 0) as "isUnclassed"
           from entry group by model order by model`,
-        patient.value<boolean>`
+        patient.first<Pick<CountedDay, 'hasDirect' | 'hasUnconfirmed'>>`
           select exists (
             select from voice_session where not heard and provider = any(${providers}::text[])
-              and started_at_ms >= ${fromMs} and started_at_ms < ${toMs}
-          )`,
+              and started_at_ms >= ${fromMs - DAY_MS} and started_at_ms < ${toMs}
+              and (ended_at_ms is null or ended_at_ms >= ${fromMs - OUTLIVES_MS})
+          ) as has_direct, exists (
+            select from voice_call where hangup = 'unconfirmed' and provider = any(${providers}::text[])
+              and closed_at_ms >= ${fromMs - OUTLIVES_MS} and created_at_ms < ${toMs}
+          ) as has_unconfirmed`,
       ]);
       return {
         models: byModel(models),
         microDollars: models.reduce((sum, { microDollars }) => sum + microDollars, 0),
         hasOwnPrices: models.some((row) => row.hasOwnPrices),
         isUnclassed: models.some((row) => row.isUnclassed),
-        hasDirect,
+        hasDirect: unheard?.hasDirect === true,
+        hasUnconfirmed: unheard?.hasUnconfirmed === true,
       };
     },
 
@@ -64,7 +74,8 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
       return (
         (await execute`
         insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
-        on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`) ===
+        on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}
+          or kept.asked_at_ms <= ${atMs - ASK_AGAIN_MS} and coalesce((kept.report::json ->> 'askedAtMs')::bigint, 0) < kept.asked_at_ms`) ===
         1
       );
     },
@@ -93,6 +104,13 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
       const reports = await column<string>`
         select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`;
       return reports.map((report) => JSON.parse(report) as ReconciledDay);
+    },
+
+    async readAtMs() {
+      const at = await value<number | null>`
+        select coalesce(max((report::json ->> 'askedAtMs')::bigint) filter (where state <> 'unreadable'), min(asked_at_ms))
+        from reconciliation`;
+      return at ?? undefined;
     },
 
     async unexplainedAt(atMs) {

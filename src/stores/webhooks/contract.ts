@@ -177,11 +177,11 @@ export interface Webhooks extends Promised<RecordStore<EndpointRecord>> {
   /** Tells one endpoint only. @returns the event's id; undefined if there is no such endpoint */
   tell(endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number): Promise<string | undefined>;
   /**
-   * Tells what sessions cost in all, once all their calls are over and counted: sessions whose calls the service heard, and others that ended by
-   * `directBeforeMs`.
+   * Tells what sessions cost in all, once all their calls are over and counted: sessions of which the service heard everything, and others that
+   * ended by `reportedBeforeMs`, because what nobody heard may be reported until then.
    * @returns how many
    */
-  settle(atMs: number, directBeforeMs: number, limit: number): Promise<number>;
+  settle(atMs: number, reportedBeforeMs: number, limit: number): Promise<number>;
   /**
    * Claims due deliveries of healthy endpoints: no other node gets them before `untilMs`.
    * @returns `hasEndpoints`: whether there is any endpoint at all

@@ -88,13 +88,16 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 
     tell: (endpointId, type, data, atMs) => value<string | undefined>`${tellOne(endpointId, type, data, atMs)}`,
 
-    settle: (atMs, directBeforeMs, limit) => execute`
+    settle: (atMs, reportedBeforeMs, limit) => execute`
       with due as (
         delete from webhook_settling where session_id = any(array(
           select settling.session_id from webhook_settling as settling
           left join voice_session as its on its.id = settling.session_id
-          where (its.heard or settling.from_ms <= ${directBeforeMs}) and not exists (
+          where not exists (
             select from voice_call where voice_call.session_id = settling.session_id and voice_call.state <> 'closed')
+            and (settling.from_ms <= ${reportedBeforeMs} or its.heard and not exists (
+              select from voice_call join call_meter on call_meter.call_id = voice_call.id
+              where voice_call.session_id = settling.session_id and gap_ms > 0))
           order by settling.from_ms limit ${limit} for update of settling skip locked))
         returning session_id
       ), ${toldSettled(atMs)}

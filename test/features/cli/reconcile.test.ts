@@ -13,13 +13,21 @@ function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000)
   const kept: ReconciledDay[] = [];
   const tokens = { ...NO_TOKENS, audioIn: ours };
   const models = [{ model: 'voice', tokens, estimatedMicroDollars: 0 }];
-  const counted = { models, microDollars: ours * 32, hasOwnPrices: false, isUnclassed: false, hasDirect: false };
+  const counted = {
+    models,
+    microDollars: ours * 32,
+    hasOwnPrices: false,
+    isUnclassed: false,
+    hasDirect: false,
+    hasUnconfirmed: false,
+  };
   const deps = {
     store: {
       counted: () => Promise.resolve(counted),
       claim: () => Promise.resolve(true),
       save: (day: ReconciledDay) => Promise.resolve((kept.push(day), day.drifts)),
       list: () => Promise.resolve(kept),
+      readAtMs: () => Promise.resolve(undefined),
       unexplainedAt: () => Promise.resolve(0),
     },
     reader: { upstream: 'openai', providers: ['openai'], read },

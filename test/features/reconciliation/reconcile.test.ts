@@ -95,13 +95,39 @@ describe('The meter', () => {
     expect([(await states())[0], drifted]).toEqual([`${YESTERDAY} equal`, []]);
   });
 
-  test('leaves a day as it was while the provider fails, and asks for it the day after', async () => {
+  test('leaves a day as it was while the provider fails, and asks for it again an hour later', async () => {
     for (let n = 0; n < 3; n += 1) api.faults.push({ status: 503 });
     await reconcileWhatIsDue(node);
     expect([await states(), faults]).toEqual([[], 3]);
+    clock.advance(HOUR - 1);
+    await reconcileWhatIsDue(node);
+    expect(await states()).toEqual([]);
+    clock.advance(1);
+    await reconcileWhatIsDue(node);
+    expect(await states()).toEqual(['2030-01-01 equal', '2029-12-31 equal', '2029-12-30 equal']);
+    clock.advance(HOUR);
+    const asked = api.asked.length;
+    await reconcileWhatIsDue(node);
+    expect(api.asked).toHaveLength(asked);
+  });
+
+  test('says since when the provider has given no usable answer', async () => {
+    expect(await node.store.readAtMs()).toBeUndefined();
+    const first = clock.now();
+    for (let n = 0; n < 3; n += 1) api.faults.push({ status: 401 });
+    await reconcileWhatIsDue(node);
+    expect(await node.store.readAtMs()).toBe(first);
     clock.advance(DAY);
     await reconcileWhatIsDue(node);
-    expect(await states()).toEqual(['2030-01-02 equal', '2030-01-01 equal', '2029-12-31 equal']);
+    const read = clock.now();
+    expect(await node.store.readAtMs()).toBe(read);
+    api.counts = 'old';
+    for (const day of ['2030-01-01', '2030-01-02', '2030-01-03'])
+      api.days.set(day, { models: { [MODEL]: { audioIn: 1_000_000 } }, dollars: 32 });
+    clock.advance(DAY);
+    await reconcileWhatIsDue(node);
+    expect((await states()).slice(0, 3).map((each) => each.split(' ')[1])).toEqual(Array(3).fill('unreadable'));
+    expect(await node.store.readAtMs()).toBe(read);
   });
 
   test('is not compared with an answer that says something else', async () => {

@@ -33,6 +33,7 @@ function verdict({
     hasOwnPrices: false,
     isUnclassed: false,
     hasDirect: false,
+    hasUnconfirmed: false,
     ...rest,
   };
   const worthOf = (_model: string, { audioIn }: TokenClasses) => (isUnpriced ? undefined : audioIn * RATE);
@@ -55,6 +56,18 @@ describe('A day is', () => {
       'explained',
       0,
       { theirs: 1_000_000, rest: { hasDirect: true } },
+    ],
+    [
+      'unexplained where a call may not have been hung up, even though pages called themselves',
+      'unexplained',
+      32_000_000,
+      { theirs: 1_000_000, rest: { hasDirect: true, hasUnconfirmed: true } },
+    ],
+    [
+      'unexplained in dollars where a call may not have been hung up',
+      'unexplained',
+      50_000_000,
+      { ourDollars: HUNDRED / 2, rest: { hasDirect: true, hasUnconfirmed: true } },
     ],
     ['not explained by these where we do', 'unexplained', 32_000_000, { ours: 1_000_000, rest: { hasDirect: true } }],
     ['unexplained by a model without a price', 'unexplained', 1, { ours: 2000, theirs: 1000, isUnpriced: true }],

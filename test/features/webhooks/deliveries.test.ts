@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
+import { randomId } from '../../../src/kernel/ids.ts';
 import { OutboundFailure, type OutboundRequest } from '../../../src/outbound/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { WebhookDelivery } from '../../../src/stores/webhooks/contract.ts';
@@ -46,14 +48,18 @@ async function send(on = app): Promise<void> {
   await on.service.webhooks.deliveries.settled();
 }
 
+interface Answered {
+  readonly status: number;
+}
+
 /** Deliveries like those of the service, whose requests `answer` answers. */
-function deliveriesBy(answer: (request: OutboundRequest) => { readonly status: number }): Deliveries {
+function deliveriesBy(answer: (request: OutboundRequest) => Answered | Promise<Answered>): Deliveries {
   const { webhooks, host } = endpoints();
   return new Deliveries({
     webhooks,
     host,
     outbound: {
-      request: async (request) => ({ ...answer(request), contentType: undefined, body: Buffer.alloc(0) }),
+      request: async (request) => ({ ...(await answer(request)), contentType: undefined, body: Buffer.alloc(0) }),
     },
     secretsOf: () => Promise.resolve(['whsec_AAAA']),
     clock: app.clock,
@@ -430,6 +436,44 @@ describe('A server that does not answer', () => {
     } finally {
       await other.close();
     }
+  });
+
+  test('and many that are slow leave room for others', async () => {
+    const types = ['session.started'];
+    const add = (url: string) =>
+      app.service.stores.webhooks.insert(
+        { ...newEndpoint(`wh_${randomId()}`), tenantId: 'acme', url, types, createdAtMs: 0, createdBy: 'file' },
+        100,
+      );
+    for (let n = 0; n < 18; n += 1) await add('https://slow.example/');
+    const held: (() => void)[] = [];
+    let isHeld = false;
+    const asked = { slow: 0, fast: 0 };
+    const deliveries = deliveriesBy(async ({ url }) => {
+      const isSlow = url.hostname === 'slow.example';
+      asked[isSlow ? 'slow' : 'fast'] += 1;
+      if (isSlow && isHeld) await new Promise<void>((resolve) => held.push(resolve));
+      else if (isSlow) app.clock.advance(3 * SECOND);
+      return { status: 200 };
+    });
+    await open();
+    await deliveries.tick();
+    await deliveries.settled();
+    expect(asked).toEqual({ slow: 18, fast: 0 });
+    await add('https://fast.example/');
+    isHeld = true;
+    await open();
+    await deliveries.tick();
+    await vi.waitFor(() => expect(asked).toEqual({ slow: 18 + 16, fast: 1 }), soon);
+    await deliveries.tick();
+    expect(asked.slow).toBe(18 + 16);
+    isHeld = false;
+    for (const answer of held) answer();
+    await deliveries.settled();
+    // The two that had to wait come first now.
+    await deliveries.tick();
+    await deliveries.settled();
+    expect(asked.slow).toBe(18 + 18);
   });
 
   test('may take all of its time, and nothing is sent that others may claim before it is answered', async () => {

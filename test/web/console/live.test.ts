@@ -355,6 +355,7 @@ describe('The overview without its database', () => {
     byTenant: { acme: 1 },
     spend: null,
     unexplainedDollars: 0,
+    reconciledAt: null,
     webhooks: { failing: 0, disabled: 0 },
   } satisfies Overview;
   const parts = { byState: null, byCaller: null, byTenant: null, spend: null, endingSoon: null, activity: null };

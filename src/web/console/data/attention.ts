@@ -42,6 +42,7 @@ function* mattersOf(overview: Overview): Iterable<Matter> {
   yield* ofNodes(overview);
   yield* ofHangups(overview);
   yield* ofDrift(overview);
+  yield* ofReconciliation(overview);
   yield* ofWebhooks(overview);
   yield* ofClocks(overview);
   if (spend !== null) yield* ofSpend(spend);
@@ -91,6 +92,18 @@ function* ofDrift({ unexplainedDollars }: Overview): Iterable<Matter> {
   const dollars = unexplainedDollars ?? 0;
   if (dollars === 0) return;
   const sentence = `The provider’s bill of the last three days differs by ${moneyText(dollars)}, unexplained`;
+  yield { degree: 'wrong', sentence, href: '/console/usage' };
+}
+
+const DAY_MS = 24 * 3600_000;
+/** The provider is asked every morning. */
+const RECONCILED_MS = 2 * DAY_MS;
+
+function* ofReconciliation({ reconciledAt, asOf }: Overview): Iterable<Matter> {
+  // Undefined from an older server.
+  const silentMs = typeof reconciledAt === 'string' ? Date.parse(asOf) - Date.parse(reconciledAt) : 0;
+  if (silentMs < RECONCILED_MS) return;
+  const sentence = `The provider has not said for ${Math.floor(silentMs / DAY_MS)} days what it bills: check OPENAI_ADMIN_KEY, and the log for \`reconciliation\``;
   yield { degree: 'wrong', sentence, href: '/console/usage' };
 }
 
