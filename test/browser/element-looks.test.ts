@@ -224,13 +224,19 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
     });
   });
 
-  test('show the end of what was said, also after it was hidden', async () => {
+  test('show the end of what was said, also after it was hidden, and no turn twice', async () => {
     await see('class="all"', { viewport: desk }, async (page) => {
       await page.show({ ...moments['agent-speaking'], attributes: { placement: 'inline' } });
       expect(await page.each(isInSight('.captions > :first-child p'))).toEqual([true]);
       await page.each(`root.querySelector('.captions').hidden = true`);
       await page.each(`root.querySelector('.captions').hidden = false`);
       expect(await page.each(isInSight('.captions > :first-child p'))).toEqual([true]);
+      // That the agent was interrupted may be told after its last word.
+      const [greeting, question] = moments['agent-speaking']?.captions ?? [];
+      const told = [{ ...greeting!, id: 'a' }, question!, { ...greeting!, id: 'a' }];
+      await page.show({ ...moments['agent-speaking'], captions: told, attributes: { placement: 'inline' } });
+      const said = `[...root.querySelectorAll('.log p span')].map((one) => one.textContent)`;
+      expect(await page.each(said)).toEqual([[greeting!.text, question!.text]]);
     });
   });
 

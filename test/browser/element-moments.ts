@@ -8,7 +8,12 @@ export interface Moment {
   readonly consent?: string;
   /** Push to talk: the agent hears visitors only while they hold a button. */
   readonly isPush?: boolean;
-  readonly captions?: readonly { readonly who: 'visitor' | 'agent'; readonly text: string; readonly final: boolean }[];
+  readonly captions?: readonly {
+    readonly id?: string;
+    readonly who: 'visitor' | 'agent';
+    readonly text: string;
+    readonly final: boolean;
+  }[];
   readonly levels?: { readonly visitor: number; readonly agent: number };
   /** Fields of a ConversationState (src/web/element/conversation.ts). */
   readonly state?: Readonly<Record<string, unknown>>;

@@ -62,7 +62,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
     const demo = await DemoPage.open(browser, server.direct);
     await demo.sees('#mode', 'Live: openai');
     await demo.button('Start a conversation').click();
-    await demo.sees('#notice', 'Please allow this page to use the microphone.');
+    await demo.sees('#notice', 'Please allow the microphone.');
     await demo.sees('#status', 'Not started.');
     expect(demo.visit.requests).not.toContain('POST /api/session');
     await demo.visit.end();

@@ -42,7 +42,7 @@ describe.skipIf(skipped !== undefined)(`A page that asks for the microphone firs
 
   test('learns that the visitor refused it, without creating a session', async () => {
     await open([]);
-    const expected = 'MICROPHONE_BLOCKED: Please allow this page to use the microphone.';
+    const expected = 'MICROPHONE_BLOCKED: Please allow the microphone.';
     expect(await told(connecting())).toBe(expected);
     expect(visit.requests).not.toContain(create);
   });

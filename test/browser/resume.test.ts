@@ -6,6 +6,9 @@ import { ElementPage, Website } from './element-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const LINK = '<a href="/own">The next page</a>';
+const NO_MICROPHONE = `<script>
+  navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'));
+</script>`;
 
 describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipped ?? ''}`, () => {
   let browser: Browser;
@@ -13,7 +16,10 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
   let page: ElementPage;
 
   beforeAll(async () => {
-    [browser, site] = await Promise.all([openBrowser(), Website.open({}, { call: 'brokered', dataChannel: 'none' })]);
+    [browser, site] = await Promise.all([
+      openBrowser(),
+      Website.open({ RATE_BURST: '100' }, { call: 'brokered', dataChannel: 'none' }),
+    ]);
   });
 
   afterEach(async () => {
@@ -59,6 +65,13 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await page.sees('visitor', 'Are you open on Sunday?');
     // The echo repeats what it is told.
     await page.sees('agent', 'Are you open on Sunday?');
+    // The twenty-first text of a minute is refused: the visitor gets it back, before what they have written since.
+    await page.run(`Array.from({ length: 19 }, (_, at) => widget.session.send('And on day ' + at + '?')).length`);
+    await page.visit.page.getByRole('textbox').fill('And when?');
+    await page.run(`(({ form }) => form.requestSubmit())(widget.shadowRoot.querySelector('.text')),
+      (widget.shadowRoot.querySelector('.text').value = 'Please')`);
+    await page.sees('message', 'Too many requests. Please wait a moment and try again.');
+    expect(await page.visit.page.getByRole('textbox').inputValue()).toBe('And when? Please');
     await page.end();
     await page.sees('status', 'Conversation ended');
     await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
@@ -78,6 +91,16 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
       expect(await page.run('widget.open')).toBe(false);
       await isHeard();
     }
+    // On the last page the visitor gets no microphone, and goes on in writing.
+    site.host.own = NO_MICROPHONE + site.host.own;
+    await follow();
+    await page.sees('launcher', 'Waiting for your message');
+    await page.button(/Open the conversation/).click();
+    await page.sees('message', 'Please allow it beside your browser’s address bar');
+    await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
+    await page.visit.page.keyboard.press('Enter');
+    await page.sees('agent', 'Are you open on Sunday?');
+    expect(await page.run('widget.session.id')).toBe(id);
     expect(await sessions()).toHaveLength(count + 1);
     expect(await endOf(String(id))).toBeNull();
     await page.run('widget.end()');

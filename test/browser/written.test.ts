@@ -7,7 +7,7 @@ import { ElementPage, Website } from './element-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const LINK = '<nav><a href="/own">The next page</a></nav>';
-/** Counts how often the page asks for a microphone, and keeps the last one given and what was sent over data channels. */
+/** Counts how often the page asks for a microphone, keeps the last one given and what was sent over data channels, and logs whether sound is allowed. */
 const counting = `<script>
   globalThis.asked = 0;
   globalThis.sent = [];
@@ -23,6 +23,12 @@ const counting = `<script>
     return (globalThis.given = await open(terms));
   };
   mediaDevices.getUserMedia = ask;
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function () {
+    const playing = play.call(this);
+    playing.then(() => console.log('sound plays'), ({ name }) => console.log('sound: ' + name));
+    return playing;
+  };
 </script>`;
 
 describe.skipIf(skipped !== undefined).each([
@@ -102,6 +108,23 @@ describe.skipIf(skipped !== undefined).each([
     await page.sees('message', 'Please connect a microphone');
     await page.button('Write instead').click();
     await writes('Are you open on Sunday?');
+
+    // On the next page it is heard at once after a link; after another site, as soon as the visitor touches anything.
+    const visited = page.visit.page;
+    const sounds: string[] = [];
+    visited.on('console', (message) => message.text().startsWith('sound') && sounds.push(message.text()));
+    const hears = (...expected: string[]): Promise<void> =>
+      vi.waitFor(() => expect(sounds.splice(0)).toEqual(expected), soon);
+    await visited.getByText('The next page').click({ force: true });
+    await hears('sound plays');
+    await page.sees('launcher', 'Waiting for your message');
+    // Playwright's own scripts count as a touch, so none may run between here and the click.
+    await visited.goto(`${site.switchboard}/healthz`);
+    await visited.goto(`${site.host.origin}/own`);
+    await hears('sound: NotAllowedError');
+    await visited.mouse.click(5, 5);
+    await hears('sound plays');
+    await page.sees('launcher', 'Waiting for your message');
     await silent.close();
   });
 

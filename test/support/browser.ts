@@ -8,6 +8,9 @@ const fakeMicrophone = '--use-fake-device-for-media-stream';
 /** Grants the microphone to every page permanently; without this flag pages have the permissions that Playwright gives them. */
 export const grantEverything = '--use-fake-ui-for-media-stream';
 
+/** Lets every page make sounds at once. */
+const soundForAll = '--autoplay-policy=no-user-gesture-required';
+
 export const browserFlags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -22,7 +25,7 @@ export const browserFlags = [
   grantEverything,
   // Lets peers find each other even on a machine without a network.
   '--allow-loopback-in-peer-connection',
-  '--autoplay-policy=no-user-gesture-required',
+  soundForAll,
 ];
 
 /** @throws ServiceMissing */
@@ -57,9 +60,9 @@ export function openBrowser(kind: 'granting' | 'asking' = 'granting'): Promise<B
   return chromium.connect(browsers[kind], { timeout: PATIENT_MS });
 }
 
-/** Starts a separate Chromium on a machine without a microphone; the caller closes it. */
+/** Starts a separate Chromium as it is delivered, on a machine without a microphone: a page makes no sound before it is touched. The caller closes it. */
 export function openBrowserWithoutMicrophone(): Promise<Browser> {
-  const args = browserFlags.filter((flag) => flag !== fakeMicrophone && flag !== grantEverything);
+  const args = browserFlags.filter((flag) => ![fakeMicrophone, grantEverything, soundForAll].includes(flag));
   return chromium.launch({ executablePath: findChromium(), args, timeout: PATIENT_MS });
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FakePeer, FakeStream } from '../support/fake-peer.ts';
 import { created } from '../support/fake-server.ts';
+import { FakeWebSocket } from '../support/fake-web-socket.ts';
 import { loadSdk, record, type Session } from './sdk.ts';
 
 const AWAY_MS = 5000;
@@ -21,30 +22,6 @@ describe('A call that Switchboard opens', () => {
   /** Whether the server gives out no more tickets. */
   let isUsedUp: boolean;
   const stream = { current: new FakeStream() };
-
-  class FakeSocket extends EventTarget {
-    static readonly opened: FakeSocket[] = [];
-    readyState = 1;
-
-    constructor() {
-      super();
-      FakeSocket.opened.push(this);
-    }
-
-    readonly sent: Record<string, unknown>[] = [];
-
-    send(text: string): void {
-      this.sent.push(JSON.parse(text) as Record<string, unknown>);
-    }
-
-    close(): void {
-      // It stays open.
-    }
-
-    say(frame: object): void {
-      this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(frame) }));
-    }
-  }
 
   beforeEach(async () => {
     vi.useFakeTimers();
@@ -72,7 +49,7 @@ describe('A call that Switchboard opens', () => {
     session = await connect({
       baseUrl: 'https://s.example/voice',
       email: 'ada@example.com',
-      WebSocket: FakeSocket,
+      WebSocket: FakeWebSocket,
       ...options,
       fetch(url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
         const path = url.replace('https://s.example/voice', '');
@@ -149,7 +126,7 @@ describe('A call that Switchboard opens', () => {
   });
 
   describe('without a data channel', () => {
-    const socket = (): FakeSocket => FakeSocket.opened.at(-1) ?? new FakeSocket();
+    const socket = (): FakeWebSocket => FakeWebSocket.opened.at(-1) ?? new FakeWebSocket();
     const heard = (type: string): object[] =>
       events.filter((event) => event.type === type).map(({ event }) => event as object);
 
@@ -158,9 +135,7 @@ describe('A call that Switchboard opens', () => {
       const tools = { add: ({ a, b }: { a: number; b: number }) => a + b, fill: () => 'x'.repeat(20_000) };
       await open('none', { tools });
       await session.connectAudio();
-      socket().dispatchEvent(new Event('open'));
-      const attached = { type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } };
-      socket().say(attached);
+      socket().attach();
       expect(socket().sent).toMatchObject([{ type: 'attach', wants: ['call'] }]);
     });
 
@@ -172,20 +147,72 @@ describe('A call that Switchboard opens', () => {
         { type: 'interrupt' },
       ]);
       const words = { type: 'transcript', id: 'i1', who: 'visitor', text: 'Hello?', final: true };
-      socket().say(words);
-      socket().say({ type: 'speech', who: 'agent', on: true });
-      socket().say({ type: 'call', state: 'open', call: 'call_a' });
+      socket().hear(words);
+      socket().hear({ type: 'speech', who: 'agent', on: true });
+      socket().hear({ type: 'call', state: 'open', call: 'call_a' });
       expect(heard('transcript')).toEqual([words]);
       expect(heard('speech')).toEqual([{ type: 'speech', who: 'agent', on: true }]);
       expect(session.state).toBe('engaged');
-      socket().say({ type: 'error', code: 'CALL_NOT_OPEN', userMessage: 'no', id: 'x' });
+      socket().hear({ type: 'error', code: 'CALL_NOT_OPEN', userMessage: 'no', id: 'x' });
       expect(heard('error')).toMatchObject([{ code: 'CALL_NOT_OPEN' }]);
     });
 
+    const says = (): unknown[] => socket().sent.filter(({ type }) => type === 'say');
+    const isOpen = { type: 'call', state: 'open', call: 'call_a' };
+
+    test('sends again, by the same id, what was written on a socket that died, unless the call has shown it', async () => {
+      for (const text of ['Is anybody there?', 'Hello?', 'And when?']) session.send(text);
+      const written = says();
+      socket().hear({ type: 'transcript', id: 'i1', who: 'visitor', text: 'there?', final: false });
+      socket().hear({ type: 'transcript', id: 'i2', who: 'visitor', text: '', final: true });
+      socket().hear({ type: 'transcript', id: 'i3', who: 'agent', text: 'Is anybody there?', final: true });
+      socket().hear({ type: 'transcript', id: 'i4', who: 'visitor', text: 'Hello?', final: true });
+      const sockets = FakeWebSocket.opened.length;
+      socket().end(1006);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(FakeWebSocket.opened).toHaveLength(sockets + 1);
+      socket().attach();
+      socket().hear({ ...isOpen, state: 'connecting' });
+      expect(says()).toEqual([]);
+      socket().hear(isOpen);
+      expect(says()).toEqual([written[0], written[2]]);
+      // It is cut to its end if it is long.
+      socket().hear({ type: 'transcript', id: 'i5', who: 'visitor', text: 'there?', final: true, cut: true });
+      socket().hear({
+        type: 'error',
+        code: 'RATE_LIMIT_EXCEEDED',
+        userMessage: 'no',
+        id: (written[2] as { id: string }).id,
+      });
+      socket().hear(isOpen);
+      expect(says()).toHaveLength(2);
+    });
+
+    test('finds out soon after a text whether the socket is dead', async () => {
+      await vi.advanceTimersByTimeAsync(10_000);
+      const sockets = FakeWebSocket.opened.length;
+      session.send('Hello?');
+      expect(socket().sent.at(-1)).toMatchObject({ type: 'heartbeat', idleSec: 0 });
+      await vi.advanceTimersByTimeAsync(11_000);
+      expect(FakeWebSocket.opened).toHaveLength(sockets + 1);
+    });
+
+    test('says which text was refused', () => {
+      session.send('Hello?');
+      const [{ id }] = says() as [{ readonly id: string }];
+      const refused = { type: 'error', code: 'CALL_NOT_OPEN', userMessage: 'Not now.', id };
+      socket().hear(refused);
+      socket().hear(refused);
+      expect(heard('error')).toMatchObject([
+        { code: 'CALL_NOT_OPEN', userMessage: 'Not now.', text: 'Hello?' },
+        { code: 'CALL_NOT_OPEN', text: undefined },
+      ]);
+    });
+
     test('runs the page’s tools, and reports what does not fit into a frame', async () => {
-      socket().say({ type: 'tool', id: 't1', name: 'add', arguments: '{"a":2,"b":3}' });
-      socket().say({ type: 'tool', id: 't2', name: 'missing', arguments: '' });
-      socket().say({ type: 'tool', id: 't3', name: 'fill', arguments: '' });
+      socket().hear({ type: 'tool', id: 't1', name: 'add', arguments: '{"a":2,"b":3}' });
+      socket().hear({ type: 'tool', id: 't2', name: 'missing', arguments: '' });
+      socket().hear({ type: 'tool', id: 't3', name: 'fill', arguments: '' });
       await vi.advanceTimersByTimeAsync(1);
       expect(heard('tool')[0]).toEqual({ id: 't1', name: 'add', arguments: '{"a":2,"b":3}' });
       const sent = socket()
@@ -203,14 +230,13 @@ describe('A call that Switchboard opens', () => {
     const agent = { captions: true, greets: false, push: true, tellAi: true };
     const isHeard = (): boolean => stream.current.tracks[0]?.enabled === true;
     const types = (sent: readonly unknown[]): unknown[] => sent.map((event) => (event as { type: unknown }).type);
-    const socket = (): FakeSocket => FakeSocket.opened.at(-1) ?? new FakeSocket();
+    const socket = (): FakeWebSocket => FakeWebSocket.opened.at(-1) ?? new FakeWebSocket();
 
     async function begin(dataChannel: string): Promise<void> {
       await session.end();
       await open(dataChannel, {}, {}, agent);
       await session.connectAudio();
-      socket().dispatchEvent(new Event('open'));
-      socket().say({ type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } });
+      socket().attach();
     }
 
     test('sends the microphone only while they do, and reports each press once over the socket', async () => {
@@ -370,15 +396,14 @@ describe('A call that Switchboard opens', () => {
   test('reports while a tool of the server runs, even if the page has a data channel', async () => {
     await session.end();
     await open('open', {}, { serverTools: ['hours'] });
-    const socket = FakeSocket.opened.at(-1);
-    socket?.dispatchEvent(new Event('open'));
+    const socket = FakeWebSocket.opened.at(-1);
+    socket?.attach();
     expect(socket?.sent).toMatchObject([{ type: 'attach', wants: ['call'] }]);
-    socket?.say({ type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } });
-    socket?.say({ type: 'thinking', on: true, tool: 'hours' });
-    socket?.say({ type: 'thinking', on: false });
-    expect(events.filter(({ type }) => type === 'thinking').map(({ event }) => event)).toEqual([
-      { on: true, tool: 'hours' },
-      { on: false, tool: undefined },
+    socket?.hear({ type: 'thinking', on: true, tool: 'hours' });
+    socket?.hear({ type: 'thinking', on: false });
+    expect(events.filter(({ type }) => type === 'thinking').map(({ event }) => [event['on'], event['tool']])).toEqual([
+      [true, 'hours'],
+      [false, undefined],
     ]);
   });
 
@@ -456,7 +481,7 @@ describe('A call that Switchboard opens', () => {
   test('is reported to the page as Switchboard hears it, which does not change the call’s state', async () => {
     await session.connectAudio();
     const heard = ['ready', 'speaking', 'listening', 'over'];
-    for (const event of heard) FakeSocket.opened.at(-1)?.say({ type: 'call', event, call: 'call_1' });
+    for (const event of heard) FakeWebSocket.opened.at(-1)?.hear({ type: 'call', event, call: 'call_1' });
     const told = events.filter(({ type }) => type === 'heard');
     expect(told.map(({ event }) => [event['event'], event['call']])).toEqual(heard.map((event) => [event, 'call_1']));
     expect(states('call')).toEqual(['creating', 'open']);
@@ -468,7 +493,7 @@ describe('A call that Switchboard opens', () => {
     const seen: unknown[] = [];
     session.on('call', ({ state }) => seen.push(state));
     session.on('ended', ({ reason }) => seen.push(reason, peer().connectionState, stream.current.active));
-    FakeSocket.opened.at(-1)?.say({ type: 'ended', reason: 'ended_by_operator', code: 'X', userMessage: 'Over.' });
+    FakeWebSocket.opened.at(-1)?.hear({ type: 'ended', reason: 'ended_by_operator', code: 'X', userMessage: 'Over.' });
     expect(seen).toEqual(['closing', 'ended_by_operator', 'connected', true]);
     expect([peer().connectionState, stream.current.active]).toEqual(['closed', false]);
   });

@@ -1,42 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { created } from '../support/fake-server.ts';
+import { FakeWebSocket as FakeSocket } from '../support/fake-web-socket.ts';
 import { loadSdk, record, type Session } from './sdk.ts';
-
-/** A socket that the test controls. */
-class FakeSocket extends EventTarget {
-  static readonly opened: FakeSocket[] = [];
-  readonly sent: string[] = [];
-  readyState = 0;
-
-  constructor() {
-    super();
-    FakeSocket.opened.push(this);
-  }
-
-  send(text: string): void {
-    this.sent.push(text);
-  }
-
-  close(): void {
-    this.readyState = 3;
-  }
-
-  hear(frame: object): void {
-    this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(frame) }));
-  }
-
-  attach(): void {
-    this.readyState = 1;
-    this.dispatchEvent(new Event('open'));
-    const limits = { maxMinutes: 15, maxIdleSec: 300 };
-    this.hear({ type: 'attached', session, state: 'engaged', heartbeat: { intervalSec: 45 }, limits });
-  }
-
-  end(code: number): void {
-    this.readyState = 3;
-    this.dispatchEvent(Object.assign(new Event('close'), { code }));
-  }
-}
 
 const session = { active: true, startedAt: '', lastSeenAt: '', durationSec: 0, idleSec: 0 };
 const over = { error: 'over', code: 'SESSION_DURATION_EXCEEDED', userMessage: 'It is over.', reason: 'idle_exceeded' };
@@ -153,7 +118,7 @@ describe('When the server closes the socket, the SDK', () => {
     const { session, events } = await connect();
     FakeSocket.opened[0]?.attach();
     await vi.advanceTimersByTimeAsync(45_000);
-    expect(FakeSocket.opened[0]?.sent.at(-1)).toContain('"type":"heartbeat"');
+    expect(FakeSocket.opened[0]?.sent.at(-1)).toMatchObject({ type: 'heartbeat' });
     expect(server.heartbeats).toBe(0);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(server.heartbeats).toBe(1);
@@ -215,7 +180,7 @@ describe('When the server closes the socket, the SDK', () => {
     const { session } = await connect();
     FakeSocket.opened[0]?.attach();
     await vi.advanceTimersByTimeAsync(45_000);
-    expect(FakeSocket.opened[0]?.sent.at(-1)).not.toContain('idleSec');
+    expect(FakeSocket.opened[0]?.sent.at(-1)).not.toHaveProperty('idleSec');
     session.active();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(server.heartbeats).toBeGreaterThan(0);

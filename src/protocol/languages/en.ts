@@ -2,7 +2,7 @@ import type { BudgetWords, EndWords, ErrorWords, OwnWords } from './words.ts';
 
 export const own: OwnWords = {
   NETWORK_ERROR: 'No connection. Please check your network.',
-  MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
+  MICROPHONE_BLOCKED: 'Please allow the microphone.',
   MICROPHONE_MISSING: 'Please connect a microphone.',
   MICROPHONE_INSECURE: 'This page is not secure.',
   MICROPHONE_LOST: 'The microphone is off.',

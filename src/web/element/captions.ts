@@ -19,6 +19,7 @@ export function createCaptions(): Captions {
   element.role = 'log';
   element.ariaLive = 'polite';
   growing.ariaHidden = 'true';
+  /** Also those that are final, because an interruption may be reported after the last word. */
   const turns = new Map<string, HTMLElement>();
 
   function turnOf({ id, who }: Transcript, words: MainWords): HTMLElement {
@@ -36,13 +37,12 @@ export function createCaptions(): Captions {
   return {
     element,
     add(transcript, words) {
-      const { id, text, final } = transcript;
+      const { text, final } = transcript;
       const turn = turnOf(transcript, words);
       say(turn.lastElementChild as Element, text);
       if (final) {
         if (text.trim() === '') turn.remove();
         else if (turn.parentNode !== log) log.append(turn);
-        turns.delete(id);
       }
     },
     isEmpty: () => log.childElementCount + growing.childElementCount === 0,

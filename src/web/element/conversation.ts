@@ -1,5 +1,6 @@
 import type { ConnectOptions, Ended, Session, SessionEvents, SwitchboardError, Warning } from '../widget/api.ts';
 import { connect } from '../widget/main.ts';
+import { EVENTS } from './events.ts';
 
 /** Whether only the microphone failed. */
 export function isWithoutMicrophone({ code }: SwitchboardError): boolean {
@@ -62,25 +63,6 @@ export const atRest: ConversationState = {
   canWrite: false,
   microphones: [],
 };
-
-const EVENTS = [
-  'state',
-  'beat',
-  'transport',
-  'media',
-  'call',
-  'level',
-  'speaking',
-  'transcript',
-  'speech',
-  'thinking',
-  'tool',
-  'heard',
-  'warning',
-  'usage',
-  'ended',
-  'error',
-] as const satisfies readonly (keyof SessionEvents)[];
 
 export interface ConversationListener {
   /** Called when something that is shown has changed. */
@@ -171,7 +153,10 @@ export function converse(
       become({ phase: 'over', ended });
       controller.abort();
     },
-    error: ({ code }) => code === 'NETWORK_ERROR' && become({ isServerAway: true }),
+    error(error) {
+      if (error.code === 'NETWORK_ERROR') become({ isServerAway: true });
+      if (error.text) become({ notice: error });
+    },
   };
 
   function withoutIdleWarning(): Partial<ConversationState> {
@@ -190,12 +175,13 @@ export function converse(
     become({ notice: error });
   }
 
-  function attempt(work: () => void): void {
+  /** @param text what the visitor wrote, if that is what this sends */
+  function attempt(work: () => void, text?: string): void {
     try {
       work();
       become({ notice: undefined });
     } catch (error) {
-      notice(error as SwitchboardError);
+      notice(Object.assign(error as SwitchboardError, { text }));
     }
   }
 
@@ -235,7 +221,8 @@ export function converse(
 
   /** A visitor whose microphone is lost goes on in writing. */
   function lose(error: SwitchboardError): void {
-    if (!isWithoutMicrophone(error) || now.phase !== 'live' || session?.brokered !== true) return fail(error);
+    const isJoined = now.phase === 'live' || options.resume;
+    if (!isWithoutMicrophone(error) || !isJoined || session?.brokered !== true) return fail(error);
     // A switch is in progress, and will see the failure itself.
     if (!now.canSwitch) return;
     void write(true);
@@ -246,7 +233,9 @@ export function converse(
     try {
       // The headers are read at each request, and only the create may have the token.
       const headers: { [CHALLENGE]?: string } = {};
-      const ask = () => connect({ ...options, headers, audio: !isWritten, signal: controller.signal });
+      // A conversation that goes on from another page must not wait for a microphone, of which every page may have to ask.
+      const audio = !isWritten && !options.resume;
+      const ask = () => connect({ ...options, headers, audio, signal: controller.signal });
       const opened = await ask().catch(async (error: SwitchboardError) => {
         headers[CHALLENGE] = await solve(error);
         return ask();
@@ -258,7 +247,11 @@ export function converse(
       become({ isPush: opened.agent?.push === true });
       // Insecure pages have no media devices.
       navigator.mediaDevices?.addEventListener('devicechange', () => showDevices(), { signal: controller.signal });
-      await join(opened, isWritten);
+      await join(opened, isWritten).catch((error: SwitchboardError) => {
+        if (!options.resume || !isWithoutMicrophone(error)) throw error;
+        notice(error);
+        return join(opened, true);
+      });
     } catch (error) {
       fail(error as SwitchboardError);
     }
@@ -277,7 +270,7 @@ export function converse(
       session?.mute(on);
       become({ isMuted: on });
     },
-    send: (text) => attempt(() => session?.send(text)),
+    send: (text) => attempt(() => session?.send(text), text),
     interrupt: () => attempt(() => session?.interrupt()),
     talk: (on) =>
       attempt(() => {

@@ -256,6 +256,8 @@ export function defineElement(home: string): void {
       if (from === this.#conversation) {
         if (type === 'level') this.#view.level(detail as SessionEvents['level']);
         if (type === 'transcript') this.#view.caption(detail as SessionEvents['transcript']);
+        const { text } = detail as SessionEvents['error'];
+        if (type === 'error' && text) this.#view.unsaid(text);
       }
       this.dispatchEvent(new CustomEvent(`switchboard-${type}`, { bubbles: true, composed: true, detail }));
     }

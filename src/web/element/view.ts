@@ -2,7 +2,6 @@ import type { Levels, Transcript } from '../widget/api.ts';
 import { createCaptions } from './captions.ts';
 import type { ConversationState } from './conversation.ts';
 import { icon, linked, make, part, say } from './dom.ts';
-import { createEnd } from './end.ts';
 import { icons } from './icons.ts';
 import { createOrb } from './orb.ts';
 import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
@@ -49,6 +48,7 @@ interface Places {
   readonly toggle: HTMLElement;
   readonly footer: HTMLElement;
   readonly row: HTMLElement;
+  readonly end: HTMLElement;
   readonly form: HTMLElement;
 }
 
@@ -68,12 +68,17 @@ export interface View {
   readonly tick: () => void;
   readonly level: (levels: Levels) => void;
   readonly caption: (transcript: Transcript) => void;
+  /** Puts a text that was not said back into the field, before what was written since. */
+  readonly unsaid: (text: string) => void;
   readonly clear: () => void;
   /** Adds parts to the view, once. */
   readonly mount: (add: Mount) => void;
 }
 
 type Hints = MainWords['hint'] & { readonly [status: string]: string | undefined };
+
+/** The longest text that Switchboard takes, in characters. */
+const MAX_TEXT = 2000;
 
 export function createView(wishes: Wishes): View {
   let look: Look;
@@ -99,14 +104,16 @@ export function createView(wishes: Wishes): View {
   const start = button('start', undefined, startText);
   const muteText = make('span');
   const mute = button('mute', undefined, muteText);
-  const end = createEnd(wishes.end, tell);
-  const row = part('div', 'row', mute, end.element);
+  const endText = make('span');
+  const end = button('end', 'end', endText);
+  const row = part('div', 'row', mute, end);
   const text = part('input', 'text');
   const send = button('send', 'send');
   // It comes before the send button, so that the button under a finger does not change when it disappears.
   const interrupt = button('interrupt', 'interrupt');
   const form = part('form', 'field', text, interrupt, send);
   text.autocomplete = 'off';
+  text.maxLength = MAX_TEXT;
   send.type = 'submit';
 
   const footer = part('footer', 'footer', disclosure, consent, start, row, form);
@@ -127,6 +134,7 @@ export function createView(wishes: Wishes): View {
   close.addEventListener('click', wishes.close);
   start.addEventListener('click', wishes.start);
   interrupt.addEventListener('click', wishes.interrupt);
+  end.addEventListener('click', wishes.end);
   mute.addEventListener('click', () => wishes.mute(!look.state.isMuted));
   toggle.addEventListener('click', () => wishes.captions(!look.hasCaptions));
   form.addEventListener('submit', (event) => {
@@ -237,7 +245,7 @@ export function createView(wishes: Wishes): View {
     mute.classList.toggle('on', isMuted);
     muteText.previousSibling?.remove();
     muteText.before(icon(isMuted ? icons.muted : icons.microphone));
-    end.show(look);
+    say(endText, phase === 'connecting' ? words.cancel : words.end);
     form.hidden = phase !== 'live' || !state.canWrite;
     text.placeholder = words.write;
     text.ariaLabel = words.write;
@@ -263,9 +271,10 @@ export function createView(wishes: Wishes): View {
       captions.add(transcript, look.words);
       if (captions.element.hidden !== captions.isEmpty()) show(look);
     },
+    unsaid: (said) => (text.value = `${said} ${text.value}`.trim()),
     clear: captions.clear,
     mount(add) {
-      showMore ??= add({ captions: captions.element, toggle, footer, row, form }, { ...wishes, tell });
+      showMore ??= add({ captions: captions.element, toggle, footer, row, end, form }, { ...wishes, tell });
       show(look);
     },
   };

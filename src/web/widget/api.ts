@@ -69,7 +69,7 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
    * creates nothing and needs no key. It ignores the create's fields except `email`, which must be the one that the back end sent.
    */
   readonly created?: Created | (() => Created | Promise<Created>);
-  /** Called when the visitor leaves the page during a brokered call. Another page continues the call if it passes the token as `resume`. */
+  /** Called when the visitor leaves during a brokered call, or before that of a continued session. The next page passes the token as `resume`. */
   readonly keep?: (token: string) => void;
   /** If aborted before the session exists, none is created; if aborted later, the session ends. */
   readonly signal?: AbortSignal;
@@ -212,10 +212,7 @@ export interface Session {
   /** Listens for an event. Returns a function that stops listening. */
   readonly on: <T extends keyof SessionEvents>(type: T, listener: (event: SessionEvents[T]) => void) => () => void;
   readonly off: <T extends keyof SessionEvents>(type: T, listener: (event: SessionEvents[T]) => void) => void;
-  /**
-   * Reports that somebody is speaking; call it about once a second while they do. Until the first call every heartbeat counts as activity; after
-   * it, heartbeats say how long it was quiet, so that a forgotten tab goes idle. `connectAudio` calls it for you.
-   */
+  /** Call it about once a second while somebody speaks: heartbeats then say for how long it was quiet. `connectAudio` calls it for you. */
   readonly active: () => void;
   /** Adds to the user's daily totals, once per id, and resolves with them. @throws DAILY_QUOTA_EXCEEDED: counted, and the session is over */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
@@ -237,7 +234,7 @@ export interface Session {
   readonly devices: () => Promise<MediaDeviceInfo[]>;
   /** Switches the microphone of this and later calls, but never the page's `stream`. @throws SwitchboardError MICROPHONE_…: the old one stays */
   readonly setDevice: (deviceId: string) => Promise<void>;
-  /** Sends the agent a text, which it answers aloud. A later refusal is an `error` event. @throws SwitchboardError CALL_LOST, NETWORK_ERROR */
+  /** Sends the agent a text, which it answers aloud. A later refusal is an `error` event with this `text`. @throws CALL_LOST, NETWORK_ERROR */
   readonly send: (text: string) => void;
   /** Stops the agent at once. @throws SwitchboardError as `send` */
   readonly interrupt: () => void;
@@ -289,6 +286,8 @@ export declare class SwitchboardError extends Error {
   readonly reason: string | undefined;
   /** Set with BOT_BLOCKED. To be admitted, solve it and connect again with its token in the header `X-Switchboard-Challenge`. */
   readonly challenge: RefusalBody['challenge'];
+  /** What `send` sent, if the server has refused it afterwards: the agent has not got it. */
+  readonly text: string | undefined;
 }
 
 /**

@@ -6,19 +6,20 @@ import type { Emitter } from './emitter.ts';
 import { failure, textOf, type SwitchboardError } from './error.ts';
 import { gathered, watchMedia } from './media.ts';
 import { release, type HeldMicrophone } from './microphone.ts';
+import { onPage, TOUCHING } from './page.ts';
 import { watchVoices } from './voices.ts';
 
 /** Events that mean that someone speaks, or that an answer is on its way. */
-const SPEECH = /^(input_audio_buffer|output_audio_buffer|response)\./;
+const SPEECH = /put_audio_buffer\.|^response\./;
 /** How long a connection may be gone, in milliseconds. A brokered session waits less: a new call connects sooner than the old one returns. */
 const AWAY_MS = 10_000;
 const BROKERED_AWAY_MS = 5000;
 
 /** What a call needs from its session. */
 export interface CallDeps {
-  readonly session: Session;
-  /** How the session's calls are opened. */
-  readonly terms: CreateReply['call'];
+  /** The session, and how its calls are opened. */
+  readonly created: CreateReply;
+  readonly isBrokered: boolean;
   /** Gets the bearer token for the next offer. */
   readonly secret: () => Promise<string>;
   /** What the agent hears, unless the page gave a stream. */
@@ -28,6 +29,8 @@ export interface CallDeps {
   /** Ends the call; its reason says why there can be no call. */
   readonly hangUp: AbortController;
   readonly emit: Emitter<SessionEvents>['emit'];
+  readonly active: Session['active'];
+  readonly reportUsage: Session['reportUsage'];
   /** Called when the provider has turned what the visitor said into a turn. */
   readonly committed: () => void;
   readonly tellState: (state: CallState) => void;
@@ -43,12 +46,12 @@ const countTokens: NonNullable<AudioOptions['reportUsage']> = ({ total_tokens })
  * does so by the signal of `hangUp`, which closes the peer and releases the microphone.
  */
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
-  const { session, terms, secret, microphone, hangUp, emit, tellState } = deps;
+  const { created, isBrokered, secret, microphone, hangUp, emit, active, tellState } = deps;
+  const { call: terms, client_secret } = created;
   const { signal } = hangUp;
   const { fetch: request = fetch } = deps.options;
-  const { brokered: isBrokered } = session;
   signal.throwIfAborted();
-  if (session.clientSecret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
+  if (client_secret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
   const url = options.callsUrl ?? terms.url;
   if (url === null) throw failure('PROVIDER_UNSUPPORTED');
   if (isBrokered && options.reportUsage) console.info('Switchboard meters the call.');
@@ -68,6 +71,10 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     emit('media', { state: 'lost', error });
   }
 
+  function watchTrack(track: MediaStreamTrack): void {
+    track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });
+  }
+
   const send = (event: object): void => {
     if (channel?.readyState === 'open') channel.send(JSON.stringify(event));
   };
@@ -75,12 +82,12 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
 
   function hear(event: ProviderEvent): void {
     const { type, response } = event;
-    if (SPEECH.test(type)) session.active();
+    if (SPEECH.test(type)) active();
     follow(event);
     if (type === 'input_audio_buffer.committed') deps.committed();
     if (!isBrokered && type === 'response.done' && response?.usage) {
       const { reportUsage = countTokens } = options;
-      session.reportUsage({ id: response.id, ...reportUsage(response.usage) }).catch(() => 0);
+      deps.reportUsage({ id: response.id, ...reportUsage(response.usage) }).catch(() => 0);
     }
   }
 
@@ -105,11 +112,29 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     stream.getAudioTracks().forEach((track) => peer.addTrack(track, stream));
     peer.ontrack = ({ streams }) => {
       const audio = options.audioElement ?? new Audio();
-      audio.autoplay = true;
+      const play = (): Promise<void> => audio.play();
       audio.srcObject = streams[0] ?? null;
+      // Browsers forbid sound before the visitor has touched the page, as in a conversation that goes on after a page load.
+      play().catch(() => onPage(line.signal, TOUCHING, () => void play().catch(() => 0)));
     };
     await peer.setLocalDescription();
-    watch(line);
+    watchVoices(peer, stream, emit, active, line.signal);
+    watchMedia(
+      peer,
+      isBrokered ? channel : undefined,
+      line.signal,
+      isBrokered ? BROKERED_AWAY_MS : AWAY_MS,
+      (event) => {
+        if (event.state === 'connected') mayReturn = isBrokered;
+        emit('media', event);
+      },
+      (why, isNetwork) => {
+        if (!isNetwork || !mayReturn) return lose(why);
+        mayReturn = false;
+        line.abort();
+        void join().catch(fail);
+      },
+    );
     // Switchboard cannot receive ICE candidates after the offer.
     if (isBrokered) await gathered(peer);
     let reply = await exchange();
@@ -117,35 +142,14 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     if (isBrokered && reply.status === 401) reply = await exchange();
     await peer.setRemoteDescription({ type: 'answer', sdp: await textOf(reply, 'PROVIDER_REFUSED') });
     tellState('open');
-    session.active();
-  }
-
-  function watch(line: AbortController): void {
-    watchVoices(peer, stream, emit, session.active, line.signal);
-    watchMedia(
-      peer,
-      isBrokered ? channel : undefined,
-      stream,
-      line.signal,
-      isBrokered ? BROKERED_AWAY_MS : AWAY_MS,
-      (event) => {
-        if (event.state === 'connected') mayReturn = isBrokered;
-        emit('media', event);
-      },
-      (error, isNetwork) => (isNetwork && mayReturn ? void returnFrom(line) : lose(error)),
-    );
-  }
-
-  async function returnFrom(line: AbortController): Promise<void> {
-    mayReturn = false;
-    line.abort();
-    await join().catch(fail);
+    active();
   }
 
   function fail(cause: unknown): void {
     lose(failure('PROVIDER_REFUSED', cause));
   }
 
+  stream.getTracks().forEach(watchTrack);
   emit('media', { state: 'connecting' });
   atEnd(signal, () => tellState('closed'));
   try {
@@ -172,7 +176,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       else say();
     },
     replaceTrack(track) {
-      track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });
+      watchTrack(track);
       return peer.getSenders()[0]?.replaceTrack(track);
     },
   };

@@ -8,7 +8,7 @@ export interface Calls extends Pick<Session, 'connectAudio' | 'connectText'> {
   /** The open call; undefined if there is none. */
   readonly present: () => AudioCall | undefined;
   /** Hangs up. @param why the error for those who are waiting for the call */
-  readonly hangUp: (why: SwitchboardError) => void;
+  readonly stop: (why: SwitchboardError) => void;
 }
 
 /** @param farewell why there can be no more calls, once the session is over */
@@ -21,7 +21,7 @@ export function holdCalls(
   let opened: AudioCall | undefined;
   let isWritten = false;
   /** In a call that the page has with the provider directly, only the page can ask for the greeting. */
-  let isToGreet = !deps.session.brokered && deps.session.agent?.greets === true;
+  let isToGreet = !deps.isBrokered && deps.created.agent?.greets === true;
 
   const present = (): AudioCall | undefined => (hangUp.signal.aborted ? undefined : opened);
 
@@ -61,6 +61,6 @@ export function holdCalls(
       deps.microphone.drop();
       return open(options, true);
     },
-    hangUp: (why) => hangUp.abort(why),
+    stop: (why) => hangUp.abort(why),
   };
 }

@@ -37,7 +37,7 @@ export interface ProviderEvent {
 
 /** The output, or an error if it is too large for a frame of Switchboard's socket. */
 export function fit(output: unknown): unknown {
-  return new TextEncoder().encode(JSON.stringify(output)).length > 16_384 ? { error: 'too_large' } : output;
+  return new Blob([JSON.stringify(output)]).size > 16_384 ? { error: 'too_large' } : output;
 }
 
 /** Answers a tool call. @returns undefined if the page or Switchboard answers it */

@@ -17,8 +17,9 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
   declare readonly retryAfter: number | undefined;
   declare readonly reason: string | undefined;
   declare readonly challenge: Api.RefusalBody['challenge'];
+  declare readonly text: string | undefined;
 
-  constructor(body: Api.RefusalBody, status = 0) {
+  constructor(body: Api.RefusalBody & { readonly text?: string | undefined }, status = 0) {
     super(body.error ?? body.code);
     Object.assign(this, body, { name: 'SwitchboardError', status });
   }
@@ -67,5 +68,5 @@ const transient: Readonly<Record<TransientCode | 'NETWORK_ERROR', 1>> = {
 
 /** Whether the same request may succeed later. */
 export function isTransient(error: unknown): error is SwitchboardError {
-  return error instanceof SwitchboardError && error.code in transient;
+  return ((error as SwitchboardError | undefined)?.code as string) in transient;
 }

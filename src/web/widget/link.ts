@@ -21,8 +21,11 @@ export function openLink(
   onFrame: (frame: ServerFrame) => void,
   onClosed: (code: number) => void,
 ): Link {
-  /** Unanswered questions by id, each with the function that settles it. */
-  const waiting = new Map<string, (answer: ServerFrame | SwitchboardError) => void>();
+  /** Unanswered questions by id, each with the functions that settle it. */
+  const waiting = new Map<
+    string,
+    [resolve: (answer: ServerFrame) => void, reject: (error: SwitchboardError) => void]
+  >();
   let isClosed = false;
   const timer = setTimeout(() => closed(0), ANSWER_MS);
 
@@ -31,7 +34,7 @@ export function openLink(
     isClosed = true;
     clearTimeout(timer);
     socket.close();
-    for (const settle of waiting.values()) settle(failure('NETWORK_ERROR', `socket closed ${code}`));
+    for (const [, reject] of waiting.values()) reject(failure('NETWORK_ERROR', `closed ${code}`));
     onClosed(code);
   }
 
@@ -43,26 +46,27 @@ export function openLink(
     if (isClosed) return;
     clearTimeout(timer);
     const frame = JSON.parse(data as string) as ServerFrame;
-    if (frame.type === 'error' && waiting.size > 0) {
-      // An error without an id is about one of the questions. All of them fail: they can be asked again, and nothing is counted twice.
-      const asked = [...waiting].filter(([id]) => (frame.id ?? id) === id);
-      for (const [, settle] of asked) settle(new SwitchboardError(frame));
-      if (asked.length > 0) return;
+    let isAsked = false;
+    for (const [id, [resolve, reject]] of waiting) {
+      if (frame.type !== 'error') {
+        if ((frame as { readonly id?: unknown }).id === id) resolve(frame);
+        // An error without an id is about one of the questions. All of them fail: they can be asked again, and nothing is counted twice.
+      } else if ((frame.id ?? id) === id) {
+        isAsked = true;
+        reject(new SwitchboardError(frame));
+      }
     }
-    if ('id' in frame) waiting.get(frame.id as string)?.(frame);
-    onFrame(frame);
+    if (!isAsked) onFrame(frame);
   });
 
   return {
     async ask(frame) {
       const late = setTimeout(() => closed(0), ANSWER_MS);
       try {
-        const answer = await new Promise<ServerFrame | SwitchboardError>((settle) => {
+        return await new Promise<ServerFrame>((...settle) => {
           waiting.set(frame.id, settle);
           send(frame);
         });
-        if (answer instanceof SwitchboardError) throw answer;
-        return answer;
       } finally {
         clearTimeout(late);
         waiting.delete(frame.id);

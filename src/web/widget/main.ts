@@ -79,5 +79,5 @@ function describeTools(tools: Api.ConnectOptions['tools']): Api.CreateRequest['t
     typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name }],
   );
   // An empty list would remove the agent's own tools.
-  return described.length > 0 ? described : undefined;
+  return described[0] && described;
 }

@@ -17,7 +17,6 @@ const GATHER_MS = 1000;
 export function watchMedia(
   peer: RTCPeerConnection,
   channel: EventTarget | undefined,
-  microphone: MediaStream,
   signal: AbortSignal,
   awayMs: number,
   tell: (event: MediaEvent) => void,
@@ -43,10 +42,9 @@ export function watchMedia(
     if (now === 'disconnected') timer = setTimeout(over, awayMs, true);
     tell({ state: now === 'connected' ? now : 'reconnecting' });
   });
-  const transport = peer.getSenders()[0]?.transport ?? null;
+  const transport = peer.getSenders()[0]?.transport;
   listen(transport, 'statechange', () => transport?.state === 'closed' && over());
   listen(channel, 'close', () => over());
-  for (const track of microphone.getTracks()) listen(track, 'ended', () => lose(failure('MICROPHONE_LOST')));
 }
 
 /** Resolves once the offer contains the browser's ICE candidates. */

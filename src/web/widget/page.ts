@@ -1,12 +1,21 @@
 /**
- * Calls `onWake` when the page may have been asleep (timers are late in hidden tabs and stop in frozen ones and on sleeping computers) or has
- * another network, and `onLeave` when the visitor leaves. A page that the browser keeps for the Back button counts as left.
- * @param signal stops watching
+ * Calls `heard` at events of the page, wherever in it they happen; never outside of a browser.
+ * @param signal stops listening
  */
-export function watchPage(signal: AbortSignal, onWake: () => void, onLeave: () => void): void {
+export function onPage(signal: AbortSignal, types: readonly string[], heard: () => void): void {
   if (typeof document === 'undefined') return;
   // Some of these events are the document's. With `capture`, the window hears them too.
-  const listen = (type: string, heard: () => void): void => addEventListener(type, heard, { signal, capture: true });
-  for (const type of ['visibilitychange', 'resume', 'pageshow', 'online']) listen(type, onWake);
-  listen('pagehide', onLeave);
+  for (const type of types) addEventListener(type, heard, { signal, capture: true });
 }
+
+/**
+ * Events after which the page may have been asleep (timers are late in hidden tabs and stop in frozen ones and on sleeping computers) or has
+ * another network.
+ */
+export const WAKING = ['visibilitychange', 'resume', 'pageshow', 'online'];
+
+/** The visitor leaves. A page that the browser keeps for the Back button counts as left. */
+export const LEAVING = ['pagehide'];
+
+/** The visitor does something, after which browsers allow sound: Safari already after `touchend`. */
+export const TOUCHING = ['touchend', 'click', 'keydown'];

@@ -4,14 +4,10 @@ import { isTransient } from './error.ts';
 const FIRST_MS = 500;
 const MAX_MS = 30_000;
 
-/** Milliseconds to wait after this many failures: doubles each time, with jitter. */
-export function backoffMs(failures: number): number {
-  return Math.min(MAX_MS, FIRST_MS * 2 ** failures) * (0.5 + Math.random() / 2);
-}
-
-/** The same, but at least as long as the server asks to wait. */
-export function pauseMs(failures: number, error: unknown): number {
-  return Math.max(backoffMs(failures), ((error as SwitchboardError).retryAfter ?? 0) * 1000);
+/** Milliseconds to wait after this many failures: doubles each time, with jitter, and is at least as long as the server asks to wait. */
+export function pauseMs(failures: number, error?: unknown): number {
+  const backoffMs = Math.min(MAX_MS, FIRST_MS * 2 ** failures) * (0.5 + Math.random() / 2);
+  return Math.max(backoffMs, ((error as SwitchboardError | undefined)?.retryAfter ?? 0) * 1000);
 }
 
 /** Repeats the work until it succeeds, `tries` is reached, or it fails with a permanent error or with the code `unless`. */

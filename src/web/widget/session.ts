@@ -12,6 +12,7 @@ import type {
   SessionState,
   SessionView,
   Usage,
+  UsageReport,
 } from './api.ts';
 import { holdCalls } from './calls.ts';
 import { keepConnected } from './connection.ts';
@@ -22,7 +23,7 @@ import type { Post } from './http.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
 import { holdMicrophone, listMicrophones } from './microphone.ts';
-import { watchPage } from './page.ts';
+import { LEAVING, onPage, WAKING } from './page.ts';
 import { persist } from './patience.ts';
 import { startPulse } from './pulse.ts';
 import { createReports, USAGE_PATH } from './reports.ts';
@@ -55,6 +56,7 @@ export function holdSession(
   opened: MediaStream | undefined,
 ): Session {
   const { sm_session_id, limits, agent, call: terms } = created;
+  const isBrokered = terms.mode === 'brokered';
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
@@ -65,23 +67,25 @@ export function holdSession(
   const life = new AbortController();
   /** Why there can be no more calls. */
   let farewell: SwitchboardError | undefined;
-  let callState: CallState = 'closed';
+  /** Undefined on a page that goes on with a session and has opened no call yet. */
+  let callState: CallState | undefined = created.resumed ? undefined : 'closed';
   let isSecretUsed = false;
   /** The token with which another page can continue the session. */
   let resume: string | undefined;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
 
-  const words = createWords({
-    isLocked: terms.dataChannel === 'none',
+  const { hear, committed, closed, ...verbs } = createWords(
+    terms.dataChannel === 'none',
     isPush,
     microphone,
-    call: () => calls.present(),
-    link: () => connection.link(),
+    () => present(),
+    () => connection.link(),
     runTool,
     emit,
-    active: activity.active,
-  });
+    activity.active,
+    () => pulse.wake(),
+  );
 
   function enter(next: SessionState): void {
     if (next === state || state === 'ended') return;
@@ -97,19 +101,19 @@ export function holdSession(
   function hangUp(why: Ended): void {
     farewell ??= new SwitchboardError(why);
     microphone.drop();
-    calls.hangUp(farewell);
+    stop(farewell);
   }
 
   function enterCall(next: CallState): void {
     if (next === callState) return;
     callState = next;
-    if (next === 'closed') words.closed();
+    if (next === 'closed') closed();
     emit('call', { state: next });
   }
 
   /** The bearer token for a call. A provider's secret opens any number of calls until it expires, a ticket of Switchboard's only one. */
   async function secret(): Promise<string> {
-    if (!session.brokered || !isSecretUsed) {
+    if (!isBrokered || !isSecretUsed) {
       isSecretUsed = true;
       return created.client_secret.value;
     }
@@ -120,12 +124,11 @@ export function holdSession(
     return client_secret.value;
   }
 
-  function over({ reason, code, userMessage }: Ended): void {
+  function over(why: Ended): void {
     if (state === 'ended') return;
-    if (callState !== 'closed') enterCall('closing');
+    if (callState && callState !== 'closed') enterCall('closing');
     enter('ended');
     life.abort();
-    const why = { reason, code, userMessage };
     farewell ??= new SwitchboardError(why);
     emit('ended', why);
     silence();
@@ -137,14 +140,13 @@ export function holdSession(
       ({ intervalSec } = frame.heartbeat);
       resume = frame.resume ?? resume;
     }
-    words.hear(frame);
+    hear(frame);
     if (frame.type === 'call') {
       if ('event' in frame) emit('heard', frame);
     } else if ('state' in frame) enter(frame.state);
     if ('session' in frame) seen(frame.session as SessionView);
     if (frame.type === 'warning') emit('warning', frame);
     if (frame.type === 'ended') over(frame);
-    if (frame.type === 'error') emit('error', new SwitchboardError(frame));
   }
 
   /** Asks over the socket, or over HTTP if there is no socket or it is lost before the answer. */
@@ -160,8 +162,8 @@ export function holdSession(
         return (await link.ask({ type, id: idempotencyKey ?? makeId(), ...body } as Question)) as T;
       } catch (error) {
         // An ended session needs no heartbeat, but its reports still count.
-        const isMoot = state === 'ended' && type === 'heartbeat';
-        if ((error as SwitchboardError).code !== 'NETWORK_ERROR' || isMoot) throw error;
+        if ((error as SwitchboardError).code !== 'NETWORK_ERROR' || (state === 'ended' && type === 'heartbeat'))
+          throw error;
       }
     }
     return post<T>(path, { ...proof, ...body }, idempotencyKey);
@@ -171,13 +173,11 @@ export function holdSession(
     try {
       const reply = await ask<{ session: SessionView; type?: string }>('heartbeat', HEARTBEAT_PATH, activity.told());
       // `heard` has already handled an answer over the socket.
-      if (reply.type) return;
-      enter('engaged');
-      seen(reply.session);
+      if (!reply.type) heard({ ...reply, state: 'engaged' } as ServerFrame);
     } catch (error) {
-      const { code } = error as RefusalBody;
+      const { code, reason = 'not_found', userMessage } = error as RefusalBody;
       if (code !== OVER && code !== 'SESSION_NOT_FOUND') throw error;
-      over({ ...(error as RefusalBody), reason: (error as RefusalBody).reason ?? 'not_found' });
+      over({ reason, code, userMessage });
     }
   }
 
@@ -197,39 +197,70 @@ export function holdSession(
       type: 'attach',
       ...proof,
       language: options.language,
-      wants: terms.mode === 'brokered' ? ['call'] : undefined,
+      wants: isBrokered ? ['call'] : undefined,
     },
-    {
-      frame: heard,
-      transport: (transport) => emit('transport', { transport }),
-      doubt: () => pulse.now(),
-      moved: () => over(elsewhere),
-    },
+    heard,
+    (transport) => emit('transport', { transport }),
+    pulse.now,
+    () => over(elsewhere),
   );
-  watchPage(
-    life.signal,
-    () => {
-      connection.wake();
-      pulse.wake();
-    },
-    () => {
-      if (options.keep && resume && callState !== 'closed') {
-        options.keep(resume);
-        return over(elsewhere);
-      }
-      hangUp(closedHere);
-      connection.link()?.send({ type: 'end' });
-      for (const [id, amounts] of reports.waiting)
-        void post(USAGE_PATH, { ...proof, ...amounts }, id, true).catch(() => 0);
-      void post(END_PATH, proof, undefined, true).catch(() => 0);
-    },
-  );
+  onPage(life.signal, WAKING, () => {
+    connection.wake();
+    pulse.wake();
+  });
+  onPage(life.signal, LEAVING, () => {
+    if (options.keep && resume && callState !== 'closed') {
+      options.keep(resume);
+      return over(elsewhere);
+    }
+    hangUp(closedHere);
+    connection.link()?.send({ type: 'end' });
+    for (const [id, amounts] of reports.waiting)
+      void post(USAGE_PATH, { ...proof, ...amounts }, id, true).catch(() => 0);
+    void post(END_PATH, proof, undefined, true).catch(() => 0);
+  });
 
-  const session: Session = {
+  async function reportUsage(report: UsageReport): Promise<Usage> {
+    try {
+      const usage = await reports.send(report);
+      activity.counted(true);
+      emit('usage', { usage });
+      return usage;
+    } catch (error) {
+      const { code, userMessage } = error as SwitchboardError;
+      if (code === 'DAILY_QUOTA_EXCEEDED') over({ reason: 'quota_exceeded', code: OVER, userMessage });
+      throw error;
+    }
+  }
+
+  async function end(): Promise<void> {
+    hangUp(closedHere);
+    if (state !== 'ended') await persist(() => post(END_PATH, proof, undefined, true), END_TRIES).catch(() => 0);
+    over(closedHere);
+  }
+
+  const { present, stop, ...joins } = holdCalls(
+    {
+      created,
+      isBrokered,
+      secret,
+      microphone,
+      options,
+      runTool,
+      emit,
+      active: activity.active,
+      reportUsage,
+      committed,
+      tellState: enterCall,
+    },
+    () => farewell,
+  );
+  if (options.signal) atEnd(options.signal, () => void end(), life.signal);
+  return {
     id: sm_session_id,
     providerSessionId: created.id,
     clientSecret: created.client_secret,
-    brokered: terms.mode === 'brokered',
+    brokered: isBrokered,
     limits,
     agent,
     on,
@@ -244,52 +275,18 @@ export function holdSession(
       return activity.idleSec();
     },
     active: activity.active,
-    async reportUsage(report) {
-      try {
-        const usage = await reports.send(report);
-        activity.counted(true);
-        emit('usage', { usage });
-        return usage;
-      } catch (error) {
-        const { code, userMessage } = error as SwitchboardError;
-        if (code === 'DAILY_QUOTA_EXCEEDED') over({ reason: 'quota_exceeded', code: OVER, userMessage });
-        throw error;
-      }
-    },
-    connectAudio: (audioOptions) => calls.connectAudio(audioOptions),
-    connectText: (textOptions) => calls.connectText(textOptions),
+    reportUsage,
+    ...joins,
     get muted() {
       return microphone.isMuted;
     },
     mute: microphone.mute,
     devices: listMicrophones,
     async setDevice(deviceId) {
-      for (const track of await microphone.choose(deviceId)) await calls.present()?.replaceTrack(track);
+      for (const track of await microphone.choose(deviceId)) await present()?.replaceTrack(track);
     },
-    send: words.send,
-    interrupt: words.interrupt,
-    talk: words.talk,
+    ...verbs,
     rate: (value) => post(RATE_PATH, { ...proof, value }),
-    async end() {
-      hangUp(closedHere);
-      if (state !== 'ended') await persist(() => post(END_PATH, proof, undefined, true), END_TRIES).catch(() => 0);
-      over(closedHere);
-    },
+    end,
   };
-  const calls = holdCalls(
-    {
-      session,
-      terms,
-      secret,
-      microphone,
-      options,
-      runTool,
-      emit,
-      committed: words.committed,
-      tellState: enterCall,
-    },
-    () => farewell,
-  );
-  if (options.signal) atEnd(options.signal, () => void session.end(), life.signal);
-  return session;
 }

@@ -2,24 +2,12 @@ import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
 import type { AudioCall, Session, SessionEvents } from './api.ts';
 import { fit, type RunTool } from './conversation.ts';
 import type { Emitter } from './emitter.ts';
-import { failure } from './error.ts';
+import { failure, SwitchboardError } from './error.ts';
 import { makeId } from './id.ts';
 import type { Link } from './link.ts';
 import type { HeldMicrophone } from './microphone.ts';
 
-interface WordsDeps {
-  /** The page has no data channel, so what it does in the call goes over the socket. */
-  readonly isLocked: boolean;
-  /** The visitor holds a button to speak (push-to-talk). */
-  readonly isPush: boolean;
-  readonly microphone: Pick<HeldMicrophone, 'talk'>;
-  /** The open call; undefined if there is none. */
-  readonly call: () => AudioCall | undefined;
-  readonly link: () => Link | undefined;
-  readonly runTool: RunTool;
-  readonly emit: Emitter<SessionEvents>['emit'];
-  readonly active: () => void;
-}
+type Say = Extract<ClientFrame, { type: 'say' }>;
 
 interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
   readonly hear: (frame: ServerFrame) => void;
@@ -32,9 +20,27 @@ interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
 /** Provider events that stop the agent at once: the first stops its response, the second discards audio that is not yet played. */
 const cutOff = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear' }];
 
-/** What a page writes in its call and what it hears from it: by provider events, or by frames of the socket if there is no data channel. */
-export function createWords({ isLocked, isPush, microphone, call, link, runTool, emit, active }: WordsDeps): Words {
+/**
+ * What a page writes in its call and what it hears from it: by provider events, or by frames of the socket if there is no data channel.
+ * @param isLocked the page has no data channel, so what it does in the call goes over the socket
+ * @param isPush the visitor holds a button to speak (push-to-talk)
+ * @param call the open call; undefined if there is none
+ * @param probe finds out soon whether the socket is still alive
+ */
+export function createWords(
+  isLocked: boolean,
+  isPush: boolean,
+  microphone: Pick<HeldMicrophone, 'talk'>,
+  call: () => AudioCall | undefined,
+  link: () => Link | undefined,
+  runTool: RunTool,
+  emit: Emitter<SessionEvents>['emit'],
+  active: () => void,
+  probe: () => void,
+): Words {
   let isTalking = false;
+  /** Texts that were sent over a socket and are neither heard in the call nor refused, by their ids. */
+  const unheard = new Map<unknown, Say>();
 
   const become = (on: boolean): void => microphone.talk((isTalking = on));
 
@@ -56,20 +62,33 @@ export function createWords({ isLocked, isPush, microphone, call, link, runTool,
 
   return {
     hear(frame) {
-      if (frame.type === 'thinking') emit('thinking', { on: frame.on, tool: frame.tool });
+      if (frame.type === 'thinking') emit('thinking', frame);
+      if (frame.type === 'error') {
+        emit('error', new SwitchboardError({ ...frame, text: unheard.get(frame.id)?.text }));
+        unheard.delete(frame.id);
+      }
       // With a data channel, everything else is heard there.
       if (!isLocked) return;
       if (frame.type === 'speech' || frame.type === 'transcript') {
         active();
         emit(frame.type, frame as never);
       }
+      // A long text is shown without its beginning.
+      if (frame.type === 'transcript' && frame.who === 'visitor' && frame.final && frame.text)
+        unheard.forEach(({ id, text }) => text.endsWith(frame.text) && unheard.delete(id));
+      // Also told to a socket that comes later: the one before may have died with a text in it. A call says a text once.
+      if (frame.type === 'call' && 'state' in frame && frame.state === 'open')
+        unheard.forEach((say) => link()?.send(say));
       if (frame.type === 'tool') void answer(frame);
     },
     send(text) {
       const id = makeId();
+      const say: Say = { type: 'say', id, text };
       const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-      tell({ type: 'say', id, text }, { type: 'conversation.item.create', item }, { type: 'response.create' });
-      if (!isLocked) emit('transcript', { id, who: 'visitor', text, final: true });
+      tell(say, { type: 'conversation.item.create', item }, { type: 'response.create' });
+      if (!isLocked) return emit('transcript', { id, who: 'visitor', text, final: true });
+      unheard.set(id, say);
+      probe();
     },
     interrupt() {
       tell({ type: 'interrupt' }, ...cutOff);

@@ -75,7 +75,7 @@ function draw(moment: Moment): HTMLElement {
     view.show({ ...look, state: { ...look.state, phase: 'live' } });
     view.show(look);
   }
-  captions.forEach((caption, at) => view.caption({ ...caption, id: String(at) }));
+  captions.forEach((caption, at) => view.caption({ id: String(at), ...caption }));
   if (levels !== undefined) view.level(levels);
   return host;
 }

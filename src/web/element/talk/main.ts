@@ -2,18 +2,20 @@ import { enTalk } from '../words/en-talk.ts';
 import type { Look, Mount } from '../view.ts';
 import { createAwake } from './awake.ts';
 import { createCopy } from './copy.ts';
+import { guardEnd } from './end.ts';
 import { createHold } from './hold.ts';
 import { createInstead } from './instead.ts';
 import { createMicrophones } from './microphones.ts';
 import { createRating } from './rating.ts';
 
 /** What only a conversation needs. It is loaded when one begins, so that pages without one load less. */
-export const mountTalk: Mount = ({ captions, toggle, footer, row, form }, { talk, use, write, rate, tell }) => {
+export const mountTalk: Mount = ({ captions, toggle, footer, row, end, form }, { talk, use, write, rate, tell }) => {
   const hold = createHold(talk);
   const instead = createInstead(write);
   const microphones = createMicrophones(use);
   const copy = createCopy(captions, tell);
   const rating = createRating(rate, tell);
+  const endGuard = guardEnd(row, end, tell);
   const keepAwake = createAwake();
   footer.prepend(rating.element);
   row.before(hold.element);
@@ -21,7 +23,7 @@ export const mountTalk: Mount = ({ captions, toggle, footer, row, form }, { talk
   toggle.before(copy.element);
   return (look: Look) => {
     const spoken = { ...look, words: { ...enTalk, ...look.words } };
-    for (const part of [hold, instead, microphones, copy, rating]) part.show(spoken);
+    for (const part of [hold, instead, microphones, copy, rating, endGuard]) part.show(spoken);
     keepAwake(look.state.phase === 'connecting' || look.state.phase === 'live');
   };
 };

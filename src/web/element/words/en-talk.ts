@@ -2,6 +2,8 @@ import type { TalkWords } from './words.ts';
 
 /** The English texts that only a conversation needs. */
 export const enTalk: TalkWords = {
+  endNow: 'End now?',
+  endAgain: 'Press again to end the conversation.',
   hold: 'Hold to speak',
   copy: 'Copy the conversation',
   copied: 'Copied',

@@ -13,8 +13,6 @@ export const en: MainWords = {
   again: 'Start a new conversation',
   tryAgain: 'Try again',
   end: 'End',
-  endNow: 'End now?',
-  endAgain: 'Press again to end the conversation.',
   cancel: 'Cancel',
   mute: 'Mute',
   unmute: 'Unmute',

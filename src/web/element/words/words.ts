@@ -17,7 +17,18 @@ export type Status = keyof Words['status'];
 /** Texts that only a conversation needs. In English they are in the file that is loaded for it, and not in the element. */
 export type TalkWords = Pick<
   Words,
-  'hold' | 'copy' | 'copied' | 'selected' | 'rate' | 'rating' | 'rated' | 'microphone' | 'writeInstead' | 'speakInstead'
+  | 'endNow'
+  | 'endAgain'
+  | 'hold'
+  | 'copy'
+  | 'copied'
+  | 'selected'
+  | 'rate'
+  | 'rating'
+  | 'rated'
+  | 'microphone'
+  | 'writeInstead'
+  | 'speakInstead'
 >;
 
 export type MainWords = Omit<Words, keyof TalkWords> & Partial<TalkWords>;
