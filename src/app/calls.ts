@@ -1,5 +1,4 @@
-import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { CallSessions, OpenCallRequest } from '../calls/contract.ts';
+import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
@@ -28,7 +27,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     open: async (request: OpenCallRequest) =>
       held?.open(request) ?? new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.'),
     ofSession: (sessionId: string) => stores.calls.ofSession(sessionId),
-    runningResponses: async (call: Pick<CallRecord, 'id' | 'sessionId'>) => held?.runningResponses(call),
+    runningResponses: async (call: Parameters<Calls['runningResponses']>[0]) => held?.runningResponses(call),
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),

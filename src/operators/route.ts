@@ -205,7 +205,7 @@ export function readJournalCursor(cursor: string | undefined): JournalPosition |
   return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], ordinal: parts[1] };
 }
 
-export function wrongCursor(): Refusal {
+function wrongCursor(): Refusal {
   return wrongField('cursor', 'must be the nextCursor of an earlier page');
 }
 

@@ -4,7 +4,7 @@ import { dialog } from '../data/dialogs.ts';
 import { logOut } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { OwnLogins } from '../data/shapes.ts';
-import { RevokeDialog } from '../parts/modal.tsx';
+import { FormDialog } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
@@ -58,17 +58,17 @@ const COLUMNS: readonly Column<OwnLogin>[] = [
 
 function EndOwnLoginDialog({ id, createdAt }: OwnLogin) {
   return (
-    <RevokeDialog
+    <FormDialog
+      isDangerous
       title="End this login?"
       verb="End it"
-      reason="none"
-      act={() => post(`/api/auth/logins/${encodeURIComponent(id)}/revoke`, {})}
+      send={() => post(`/api/auth/logins/${encodeURIComponent(id)}/revoke`, {})}
       done="Login ended"
     >
       <p>
         The browser that logged in <Moment at={createdAt} /> is logged out at once. If you do not know it, tell an
         operator: somebody reads your mail.
       </p>
-    </RevokeDialog>
+    </FormDialog>
   );
 }

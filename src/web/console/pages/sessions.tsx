@@ -67,14 +67,14 @@ export function SessionsPage() {
         {chosen > 0 && <span class="soft">{countText(chosen)} selected</span>}
         <EndButton
           why={whyNot}
-          title={chosen > 0 ? 'End what is selected (e)' : 'End all that the filter finds: they are counted first'}
+          title={chosen > 0 ? 'End what is selected (e)' : 'End all that the filter finds'}
           onEnd={() => (chosen > 0 ? end(open) : endFound())}
         />
       </div>
       <SessionFilter {...chosenBy} />
       <SavedViews />
       {NOT_FOR_EXPORT.every((name) => filter[name] === undefined) && (
-        <Download what="sessions" words="Download all that the filter finds, with what they used" filters={asked} />
+        <Download what="sessions" words="Download all that the filter finds" filters={asked} />
       )}
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>

@@ -90,8 +90,8 @@ interface FormDialogProps<T> {
   readonly isDangerous?: boolean;
   /** False until it is known what the action does. */
   readonly isReady?: boolean;
-  /** Whether the audit records a reason: by default none. */
-  readonly reason?: 'required' | 'optional' | 'none';
+  /** Whether the audit records a reason. */
+  readonly reason?: 'required' | 'optional';
   /** A text that must be typed before anything is done. */
   readonly confirm?: string | undefined;
 }
@@ -106,7 +106,7 @@ export function FormDialog<T>({
   result,
   isDangerous = false,
   isReady = true,
-  reason: asked = 'none',
+  reason: asked,
   confirm,
 }: FormDialogProps<T>) {
   const id = useId();
@@ -145,7 +145,7 @@ export function FormDialog<T>({
             {isDangerous && <Warning />} {title}
           </h2>
           {children}
-          {asked !== 'none' && <ReasonField reason={reason} required={asked === 'required'} />}
+          {asked && <ReasonField reason={reason} required={asked === 'required'} />}
           {confirm !== undefined && (
             <>
               <label for={id}>

@@ -6,7 +6,7 @@ import type { Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
-import { Modal, Refused, RevokeDialog } from './modal.tsx';
+import { FormDialog, Modal, Refused } from './modal.tsx';
 import { onSend } from './on-send.ts';
 
 const MAX_NAME_LENGTH = 60;
@@ -114,16 +114,16 @@ export function SavedViews() {
 /** Deletes a shared view, for others too. */
 function DeleteSharedDialog({ view: { id, name, tenantId, isOwn } }: { readonly view: OperatorView }) {
   return (
-    <RevokeDialog
+    <FormDialog
+      isDangerous
       title={`Delete the view ${name}`}
       verb="Delete"
-      reason="none"
-      act={() => deleteView(id)}
+      send={() => deleteView(id)}
       done={`View ${name} deleted`}
     >
       <p>
         {isOwn ? 'You' : 'Somebody else'} saved it for {tenantId}: whoever is shown that tenant loses it as well.
       </p>
-    </RevokeDialog>
+    </FormDialog>
   );
 }
