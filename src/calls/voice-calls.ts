@@ -49,9 +49,9 @@ export class VoiceCalls implements Calls {
     const accounts = new Accounts(provider, others, installationKey);
     const running = new BackgroundTasks(onError);
     this.#parts = {
-      random: Math.random,
-      after: deadline,
       ...deps,
+      random: deps.random ?? Math.random,
+      after: deps.after ?? deadline,
       accounts,
       running,
       hangUps: new HangUps({ accounts, running, onError, events }),

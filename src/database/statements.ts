@@ -16,7 +16,14 @@ interface Parts {
 }
 
 /** Makes parts of statements for every database. It has no connection. */
-export const sql = postgres({ max: 1, fetch_types: false }) as unknown as Parts;
+export const sql = postgres({
+  max: 1,
+  fetch_types: false,
+  // Only a part that somebody awaits by mistake gets here.
+  socket: () => {
+    throw new Error('a part of a statement was run by itself');
+  },
+} as postgres.Options<Record<string, never>>) as unknown as Parts;
 
 /** Runs statements that need no common transaction, each written as a template. They throw what `Database.run` throws. */
 export interface Statements {

@@ -1,3 +1,5 @@
+// Loaded on first use otherwise: a test that ends meanwhile would leave a module that no later file of its worker can load.
+import '../../packages/echo/call.ts';
 import { createHash } from 'node:crypto';
 import { readConfig } from '../../config/config.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';

@@ -84,7 +84,7 @@ function toEntry(
   { node, hashOf }: Pick<RefusalsDeps, 'node' | 'hashOf'>,
 ): NewEntry<'refusal'> {
   const { code, status, why, additions } = refusal;
-  const { tenantId = null, keyId = null, subject = null, ...facts } = why;
+  const { tenantId = null, keyId = null, subject = null, limit, count, unit, lever, expected, verdict, fact } = why;
   const { reason, retryAfter } = additions;
   const network = networkOf(address);
   return {
@@ -96,7 +96,13 @@ function toEntry(
     of: { tenantId, keyId, subject },
     code,
     detail: {
-      ...facts,
+      limit,
+      count,
+      unit,
+      lever,
+      expected,
+      verdict,
+      fact,
       status,
       layer: layerOf(refusal),
       route,

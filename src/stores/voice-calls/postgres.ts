@@ -98,11 +98,25 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
   };
 }
 
+/** Which session the call belongs to, and at which provider, never changes. */
+const FIXED: ReadonlySet<string> = new Set<keyof CallRecord>([
+  'id',
+  'sessionId',
+  'subject',
+  'tenantId',
+  'keyId',
+  'provider',
+  'fingerprint',
+  'model',
+  'createdAtMs',
+]);
+
 /** Facts about the call are written with it. */
 function saving(record: CallRecord, expectedVersion: number): Fragment {
+  const changing = Object.fromEntries(Object.entries(rowOf(record)).filter(([field]) => !FIXED.has(field)));
   return sql`
     with saved as (
-      update voice_call set ${sql(rowOf(record))} where id = ${record.id} and version = ${expectedVersion} returning id
+      update voice_call set ${sql(changing)} where id = ${record.id} and version = ${expectedVersion} returning id
     )${mayBeTold(record) ? sql`, ${toldCall(record)}` : sql``}
     select id from saved`;
 }

@@ -80,12 +80,10 @@ export function CallPage() {
   );
 }
 
-/** Known only to the process that holds the call, and not sent by older ones. A closed call has none. */
+/** Not known while no process hears the call, and not sent by older ones. A closed call has none. */
 function openResponsesText({ state, openResponses }: CallDetail): string | null {
   if (state === 'closed') return null;
-  return openResponses === null || openResponses === undefined
-    ? 'known to its process alone'
-    : countText(openResponses);
+  return openResponses === null || openResponses === undefined ? 'not known at the moment' : countText(openResponses);
 }
 
 interface MachineDrawingProps {
