@@ -29,6 +29,7 @@ export async function startSide(start, { label, live, dist }) {
     MAX_SESSION_IDLE_SEC: '86400',
     STALE_GRACE_SEC: '86400',
     REDIS_DEADLINE_MS: '5000',
+    DATABASE_DEADLINE_MS: '5000',
   };
   const shared = await startShared(start, more, ['shared_buffers=1GB', 'max_wal_size=4GB']);
   const { environment, database } = shared;
