@@ -43,15 +43,20 @@ export class ContextCarryover {
     this.#tellSeed();
   }
 
-  /** Notes what pages are shown. */
+  /** Notes what pages are shown. A turn that is complete is kept at once: this node may die any moment. */
   note(frames: readonly CallFrame[]): void {
     if (this.#turns.note(frames)) this.#isDue = true;
     this.#isSaidMore ||= frames.some(({ type }) => type === 'transcript');
+    this.#keepWhatIsDue();
   }
 
   /** Does what is due; call it several times a second, and when the record has changed. */
   follow(): void {
     this.#tellSeed();
+    this.#keepWhatIsDue();
+  }
+
+  #keepWhatIsDue(): void {
     const { state, closeReason } = this.#call.record;
     if ((this.#isDue && state === 'open') || MAY_BE_FOLLOWED.has(closeReason)) this.keep();
   }
