@@ -1,4 +1,4 @@
-// What webhooks cost tenants that have none, and how soon events are delivered, also beside an endpoint that is dead.
+// Goal P21: what webhooks cost tenants that have none, and how soon events are delivered, also beside an endpoint that is dead.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -110,7 +110,7 @@ async function measureCosts(start, { rounds, creates, other }) {
   const rows = await sessionCosts(services, rounds, creates);
   return {
     title: 'A session created and ended',
-    goal: 'without an endpoint at most 1 % more CPU than without webhooks (--other)',
+    goal: 'P21: without an endpoint at most 1 % more CPU than without webhooks (--other)',
     rows,
     notes: [costNote(rounds, creates), 'Includes what is sent to the endpoint meanwhile.'],
   };
@@ -149,7 +149,7 @@ function delaysOf(alone, beside, dead, { seconds, waiting, 'per-second': perSeco
   });
   return {
     title: `From an event to its first request, ${perSecond} events per second`,
-    goal: 'p99 1,000 ms; a dead endpoint delays others by nothing and costs at most one request a minute',
+    goal: 'P21: p99 1,000 ms; a dead endpoint delays others by nothing and costs at most one request a minute',
     rows: [row('one endpoint', alone), row(`the same beside a dead one for which ${waiting} wait`, beside)],
     notes: [
       `${seconds} s each. The dead endpoint was sent ${dead.delays.length} requests meanwhile.`,
