@@ -48,6 +48,8 @@ export interface BudgetAccount {
   readonly account: string | null;
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;
+  /** When its period is over; null if it never is. */
+  readonly resetAtMs: number | null;
 }
 
 /** The state of a budget in its current period. */
@@ -124,11 +126,15 @@ export class BudgetLimits {
   async accountsOf(owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<readonly BudgetAccount[]> {
     const all = (await this.#applying.to(owner)).filter(endsByUsage);
     return Promise.all(
-      all.map(async (budget) => ({
-        account: heldAccountOf(budget, owner),
-        ceilings: ceilingsOf(budget),
-        total: await this.#use.of(budget, this.#periodOf(budget, atMs), owner, atMs, known),
-      })),
+      all.map(async (budget) => {
+        const period = this.#periodOf(budget, atMs);
+        return {
+          account: heldAccountOf(budget, owner),
+          ceilings: ceilingsOf(budget),
+          total: await this.#use.of(budget, period, owner, atMs, known),
+          resetAtMs: period.resetAtMs,
+        };
+      }),
     );
   }
 
