@@ -106,11 +106,9 @@ export class BudgetLimits {
    */
   async counted(owner: BudgetOwner, entry: CountedEntry): Promise<UsedUp | undefined> {
     const all = await this.#applying.to(owner);
+    const counting = all.map((budget) => ({ budget, period: this.#periodOf(budget, entry.atMs) }));
     let first: UsedUp | undefined;
-    for (const budget of all) {
-      const period = this.#periodOf(budget, entry.atMs);
-      if (entry.added !== null) this.#use.add(budget, period, entry.added);
-      const known = this.#use.of(budget, period, owner, entry.atMs, entry);
+    for (const { budget, period, used: known } of this.#use.after(entry, owner, counting)) {
       const used = known instanceof Promise ? await known : known;
       const judged = this.#judge(budget, period, owner, used, entry.atMs, entry.requestId);
       if (judged instanceof Promise ? await judged : judged) first ??= usedUpOf(budget, period, used);
