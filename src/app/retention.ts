@@ -1,6 +1,7 @@
 import type { RetentionDays } from '../../config/config.ts';
 import { rowKey } from '../auth/guess-budget.ts';
 import { DAY_MS } from '../kernel/time.ts';
+import { lastHoursMs } from '../quota/budgets/running-sum.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { CHUNK, type Retention } from '../stores/retention/contract.ts';
 
@@ -33,7 +34,7 @@ export interface RetentionDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** Deletes what nobody will ask for again (docs/operations.md). A step that fails does not stop the others. Never rejects. */
+/** Deletes what nobody will ask for again (docs/operations.md), and folds what need not be apart any more. A step that fails does not stop the others. Never rejects. */
 export async function deleteWhatIsOver(
   at: number,
   { retention, days, calendar, countedFromMs, onError }: RetentionDeps,
@@ -58,6 +59,8 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('usageHolds', at),
     () => retention.deleteSome('webhookEvents', daysAgo(days.webhooks)),
     () => retention.deleteSome('budgetStates', daysAgo(BUDGET_DAYS)),
+    // Until then budgets read them again every second, and processes add to them.
+    () => retention.foldHours(lastHoursMs(at)),
   ];
   if (days.sessions > 0) {
     // Sessions are deleted together with their calls, because only they say which agent a call had.

@@ -13,10 +13,12 @@ const SHORT_SHARE = 0.2;
 const STEP_DOWN = 0.75;
 const STEP_UP = 2;
 
-/** An account that a call's usage counts for: a subject or a widget key, with the ceilings of its day's total. */
+/** An account that a call's usage counts for, with the most that its total may be: the day's of a subject, a key or a tenant, or that of a budget. */
 export interface Account {
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;
+  /** When the total begins anew; null for one that never does. */
+  readonly resetAtMs: number | null;
   /** What other sessions have reserved of it and not used yet. */
   readonly heldByOthers: UsageTotals;
 }
@@ -65,7 +67,7 @@ export function leftOf({ ceilings, total, heldByOthers }: Account): UsageTotals 
 
 /**
  * When the remainder no longer pays for the next turn, at the current rate (docs/contract.md, section 5.12): the earliest over all accounts and
- * ceilings. Never before `atMs`; Infinity where nothing is spent.
+ * ceilings. Never before `atMs`; Infinity where nothing is spent. An account whose total begins anew before it would be used up does not count.
  * @param burn usage in a millisecond
  */
 export function budgetEndsAtMs(
@@ -75,11 +77,14 @@ export function budgetEndsAtMs(
   atMs: number,
 ): number {
   const lasts = (left: number, rate: number): number => (rate > 0 ? Math.max(0, left) / rate : Infinity);
-  const times = accounts.map(leftOf).map((left) => ({
-    tokens: lasts(left.tokens - nextTurn.tokens, burn.tokens),
-    microDollars: lasts(left.microDollars - nextTurn.microDollars, burn.microDollars),
-  }));
-  return atMs + Math.min(Infinity, ...times.flatMap(({ tokens, microDollars }) => [tokens, microDollars]));
+  const ends = accounts.map((account) => {
+    const left = leftOf(account);
+    const tokensMs = lasts(left.tokens - nextTurn.tokens, burn.tokens);
+    const dollarsMs = lasts(left.microDollars - nextTurn.microDollars, burn.microDollars);
+    const endsAtMs = atMs + Math.min(tokensMs, dollarsMs);
+    return endsAtMs < (account.resetAtMs ?? Infinity) ? endsAtMs : Infinity;
+  });
+  return Math.min(Infinity, ...ends);
 }
 
 /**

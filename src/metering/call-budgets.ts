@@ -172,7 +172,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     // The next total gives a better estimate.
     if (total === null && watched.isExact) return;
     watched.isExact = total !== null;
-    const endsAtMs =
+    watched.endsAtMs =
       total === null
         ? budgetEndsAtMs(accounts, burnOf(watched.spending), this.#nextTurn(watched), atMs)
         : budgetEndsAtMs(
@@ -181,8 +181,6 @@ export class CallBudgets implements Budgets, MeteringListener {
             NOTHING_USED,
             atMs + paidMs,
           );
-    // The next day has its own totals.
-    watched.endsAtMs = endsAtMs < this.#deps.calendar(atMs).resetAtMs ? endsAtMs : Infinity;
   }
 
   /** For responses only: a transcription has no context, and a gap has none that is known. */
@@ -233,7 +231,7 @@ export class CallBudgets implements Budgets, MeteringListener {
   async #accountsOf(call: MeteredCall, atMs: number, known?: KnownDay): Promise<readonly Account[]> {
     const { subject, caller, sessionId, tenantId, keyId } = call;
     const { limitsOf, sharedOf, holds, calendar, budgets } = this.#deps;
-    const { day } = calendar(atMs);
+    const { day, resetAtMs } = calendar(atMs);
     const asked = new Map<string, Promise<Standing>>();
     // A budget may be for the same subject or key.
     const standingOf = (account: string): Promise<Standing> => {
@@ -243,6 +241,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     };
     const read = async (account: string, ceilings: Ceilings): Promise<Account> => ({
       ceilings,
+      resetAtMs,
       ...(await standingOf(account)),
     });
     const readBudgets = async (): Promise<Account[]> => {

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
+import { sql } from '../../src/database/statements.ts';
+import { randomId } from '../../src/kernel/ids.ts';
 import { FOREVER_MS } from '../../src/stores/counters/contract.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
+import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { CHUNK, type Purgeable, type KeptByDay } from '../../src/stores/retention/contract.ts';
-import { createPostgresRetention, deletion } from '../../src/stores/retention/postgres.ts';
+import { createPostgresRetention, deletion, folding } from '../../src/stores/retention/postgres.ts';
+import { entryOf } from './roll-ups.ts';
 import { atOnce, DAY_BEGIN } from './support.ts';
 
 const DAY_MS = 86_400_000;
@@ -184,6 +188,36 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       expect(await deleteAddresses()).toBe(1);
     });
 
+    test('folds hours that are over to one row of all processes, and loses nothing that is counted meanwhile', async () => {
+      const tenantId = randomId();
+      const [HOUR_MS, SHARDS] = [3_600_000, 3];
+      const rows = sql`
+        insert into usage_hour select ${DAY_BEGIN}::bigint + hour * ${HOUR_MS}::bigint, ${tenantId}, 'site', '', shard, 10, 1
+        from generate_series(0, 2) as hour, generate_series(1, ${SHARDS}::integer) as shard`;
+      await nodes()[0].run((driver) => driver`${rows}`);
+      const retentions = nodes().map(createPostgresRetention);
+      const foldAll = async (n: number): Promise<void> => {
+        while (((await retentions[n % 2]?.foldHours(DAY_BEGIN + 2 * HOUR_MS)) ?? 0) >= CHUNK);
+      };
+      const LATE = 20;
+      await atOnce(LATE, async (n) => {
+        const entry = entryOf(randomId(), { tenantId, atMs: DAY_BEGIN + (n % 2) * HOUR_MS });
+        await Promise.all([createPostgresLedger(nodes()[n % 2] as Database).record(entry), foldAll(n)]);
+      });
+      await foldAll(0);
+      const found = await nodes()[0].run(
+        (driver) => driver<{ hour: number; shard: number; keyId: string; tokens: number }[]>`
+          select ((hour_ms - ${DAY_BEGIN}::bigint) / ${HOUR_MS}::bigint)::integer as hour, shard, key_id, tokens from usage_hour
+          where tenant_id = ${tenantId} order by hour_ms, key_id, shard`,
+      );
+      const late = { shard: 0, keyId: '', tokens: (10 * LATE) / 2 };
+      const site = { shard: 0, keyId: 'site', tokens: 10 * SHARDS };
+      expect([...found]).toEqual([
+        ...[0, 1].flatMap((hour) => [late, site].map((one) => ({ hour, ...one }))),
+        ...[1, 2, 3].map((shard) => ({ hour: 2, shard, keyId: 'site', tokens: 10 })),
+      ]);
+    });
+
     test('never deletes a session that has not ended, however old', async () => {
       await fill('sessions');
       const live = await count('sessions', 'ended_at_ms is null');
@@ -207,6 +241,12 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       const text = plan.map((row) => Object.values(row)[0]).join('\n');
       expect(text).toMatch(/Index (Only )?Scan/);
       expect(text).not.toContain('Seq Scan');
+    });
+
+    test('finds hours that are not folded yet by an index', async () => {
+      await fill('usageHours');
+      const plan = await nodes()[0].run((driver) => driver`explain ${folding(DAY_BEGIN - 364 * DAY_MS)}`);
+      expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('usage_hour_by_process');
     });
   });
 }

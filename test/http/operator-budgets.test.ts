@@ -78,6 +78,23 @@ describe('A budget', () => {
     ]);
   });
 
+  test('of a visitor may be made by address, counts for that visitor alone, and keeps no address', async () => {
+    const key = await app.key();
+    const email = somebody();
+    const made = await make({ of: `user:${email.toUpperCase()}`, dollars: 1 });
+    const { of } = made.body['budget'] as { of: string };
+    expect([made.status, of]).toEqual([201, expect.stringMatching(/^user:[0-9a-f]{32}$/)]);
+    await report(await app.open(key, { email }), 1);
+    expect(await app.create(key, { email })).toMatchObject({ status: 429, body: { budget: { id: 'march', of } } });
+    expect((await app.create(key, { email: somebody() })).status).toBe(200);
+    expect(await make({ id: 'b', of: 'user:somebody@', dollars: 1 })).toMatchObject({ status: 400 });
+    expect(await make({ id: 'b', tenantId: undefined, of: `user:${email}`, dollars: 1 })).toMatchObject({
+      status: 400,
+    });
+    const stored = await database().run((sql) => sql`select to_json(budget)::text as row from budget`);
+    expect(JSON.stringify(stored)).not.toContain('@example.com');
+  });
+
   test('counts usage of its period from before it was created, and acts on it at once', async () => {
     const key = await app.key();
     const id = await app.open(key);

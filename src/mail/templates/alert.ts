@@ -164,7 +164,8 @@ function dollars(microDollars: number): string {
 }
 
 function count(number: number): string {
-  return String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  // No commas among decimals, which minutes have.
+  return String(number).replace(/(?<!\.\d*)\B(?=(?:\d{3})+(?!\d))/g, ',');
 }
 
 function time(at: string): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { iso, isoOrNull } from '../../kernel/time.ts';
 import {
+  addressOfUser,
   budgetFilters,
   budgetOf,
   budgetReply,
@@ -120,10 +121,17 @@ export function makeBudgetRoute(services: Services): Route {
     find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
     async handle(call, _query, scope) {
       const { tenantId: _, reason: _reason, ...terms } = call.body;
-      const made = await makeBudget(scope, terms, actBy(call), services.operators.budgetDeps);
+      const of = scope === null ? terms.of : ofStored(scope, terms.of, services);
+      const made = await makeBudget(scope, { ...terms, of }, actBy(call), services.operators.budgetDeps);
       return made instanceof Refusal ? made : await replyOf(made, call, services);
     },
   });
+}
+
+/** A visitor who is named by address is stored as a subject, as usage is counted (docs/contract.md, section 4.3). */
+function ofStored(tenantId: string, of: string, { identity }: Services): string {
+  const address = addressOfUser(of);
+  return address === undefined ? of : `user:${identity.subjects.widgetUser(tenantId, address)}`;
 }
 
 const budgetParams = z.object({ id: string('The id of the budget in its tenant', 'march') });

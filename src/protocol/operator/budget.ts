@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { budgetChanges, budgetFields, checkBudget, minutesOf } from '../budget.ts';
+import { budgetChanges, budgetFields, checkBudget, idOfBudget, minutesOf, OF } from '../budget.ts';
+import { parseEmail } from '../email.ts';
 import {
   agentId,
   auditReason,
@@ -9,7 +10,7 @@ import {
   tenantId as tenantIdField,
   tenantNamed,
 } from '../fields.ts';
-import { instant, number, ordinal, percent, string } from '../values.ts';
+import { instant, number, ordinal, percent, string, wanted } from '../values.ts';
 import { asOf } from './page.ts';
 import { toUsed, used } from './usage.ts';
 
@@ -18,6 +19,8 @@ const tenantId = tenantNamed
   .describe('The tenant of the budget; leave it out for a budget of the installation');
 
 const fields = z.object(budgetFields);
+
+const OF_ASKED = 'installation, tenant, key:ID, agent:ID, user, user:SUBJECT or user:ADDRESS';
 
 /** How much of a budget is used. */
 const budgetUsed = used.extend({
@@ -116,8 +119,23 @@ export const operatorBudgets = z.object({
   asOf,
 });
 
+/** Whose usage counts; a user may also be named by address here, which is never stored. */
+const ofAsked = z
+  .string(wanted(OF_ASKED))
+  .refine((of) => OF.test(of) || addressOfUser(of) !== undefined, `must be ${OF_ASKED}`)
+  .meta({
+    description:
+      'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each user separately), `user:SUBJECT`, or `user:ADDRESS`: the visitor of the tenant with this e-mail address, who is stored as a subject',
+    examples: ['tenant', 'key:site', 'user:ada@example.com'],
+  });
+
+/** The e-mail address that `user:ADDRESS` names; undefined for everything else. */
+export function addressOfUser(of: string): string | undefined {
+  return parseEmail(idOfBudget(of, 'user') ?? '');
+}
+
 export const makeBudgetRequest = z
-  .strictObject({ ...budgetFields, tenantId, reason: auditReason })
+  .strictObject({ ...budgetFields, of: ofAsked, tenantId, reason: auditReason })
   .superRefine(checkBudget);
 
 export const changeBudgetRequest = z.strictObject({

@@ -48,6 +48,8 @@ export interface BudgetAccount {
   readonly account: string | null;
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;
+  /** When its period is over; null if it never is. */
+  readonly resetAtMs: number | null;
 }
 
 /** The state of a budget in its current period. */
@@ -104,11 +106,9 @@ export class BudgetLimits {
    */
   async counted(owner: BudgetOwner, entry: CountedEntry): Promise<UsedUp | undefined> {
     const all = await this.#applying.to(owner);
+    const counting = all.map((budget) => ({ budget, period: this.#periodOf(budget, entry.atMs) }));
     let first: UsedUp | undefined;
-    for (const budget of all) {
-      const period = this.#periodOf(budget, entry.atMs);
-      if (entry.added !== null) this.#use.add(budget, period, entry.added);
-      const known = this.#use.of(budget, period, owner, entry.atMs, entry);
+    for (const { budget, period, used: known } of this.#use.after(entry, owner, counting)) {
       const used = known instanceof Promise ? await known : known;
       const judged = this.#judge(budget, period, owner, used, entry.atMs, entry.requestId);
       if (judged instanceof Promise ? await judged : judged) first ??= usedUpOf(budget, period, used);
@@ -124,11 +124,15 @@ export class BudgetLimits {
   async accountsOf(owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<readonly BudgetAccount[]> {
     const all = (await this.#applying.to(owner)).filter(endsByUsage);
     return Promise.all(
-      all.map(async (budget) => ({
-        account: heldAccountOf(budget, owner),
-        ceilings: ceilingsOf(budget),
-        total: await this.#use.of(budget, this.#periodOf(budget, atMs), owner, atMs, known),
-      })),
+      all.map(async (budget) => {
+        const period = this.#periodOf(budget, atMs);
+        return {
+          account: heldAccountOf(budget, owner),
+          ceilings: ceilingsOf(budget),
+          total: await this.#use.of(budget, period, owner, atMs, known),
+          resetAtMs: period.resetAtMs,
+        };
+      }),
     );
   }
 

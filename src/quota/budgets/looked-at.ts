@@ -24,7 +24,7 @@ interface LookDeps {
 /**
  * The owners whose usage of a budget is to be looked at. For a budget that counts separately for several owners: those who have reached its lowest
  * threshold and whose sessions live, or ended recently, because a node may have died between the entry that reached it and what follows from it.
- * @param told what operators were told about the budget: an owner who had used it up before it was changed may have something left again
+ * @param told what operators were told about the budget: since it was changed, an owner may have something left again, or be below a threshold
  * @throws Unavailable when the database is away
  */
 export async function lookedAt(
@@ -49,10 +49,7 @@ export async function lookedAt(
   const ownerOf = (subject: string): BudgetOwner => ({ subject, tenantId, keyId: null, agentId: null });
   const over = await budgetUse.subjectsOver(tenantId ?? '', period, least, endedFromMs, atMs);
   const isFound = new Set(over.map(({ subject }) => subject));
-  const changed = told.filter(
-    ({ exceededAtMs, budgetVersion, account }) =>
-      exceededAtMs !== null && budgetVersion < budget.version && !isFound.has(account),
-  );
+  const changed = told.filter(({ budgetVersion, account }) => budgetVersion < budget.version && !isFound.has(account));
   const others = changed.map(async ({ account }) => {
     const one = ownerOf(account);
     return { owner: one, used: await use.of(budget, period, one, atMs) };

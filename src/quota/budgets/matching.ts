@@ -83,16 +83,21 @@ export function minutesMs({ microMinutes }: Pick<Budget, 'microMinutes'>): numbe
 
 /** Whole percents used of the limit that is used most: 100 or more if, and only if, nothing is left. */
 export function percentOf(used: BudgetUsed, budget: LeastUsed): number {
-  const percent = Math.floor(shareOf(used, budget) * 100);
+  const percent = Math.floor(timesShareOf(100, used, budget));
   return isUsedUp(used, budget) ? Math.max(100, percent) : Math.min(99, percent);
 }
 
 /** From 0; 1 where everything is used. */
-export function shareOf({ microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): number {
+export function shareOf(used: BudgetUsed, budget: LeastUsed): number {
+  return timesShareOf(1, used, budget);
+}
+
+/** Multiplied before it is divided, because 0.29 times 100 is less than 29. */
+function timesShareOf(times: number, { microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): number {
   return Math.max(
-    microDollars / (budget.microDollars ?? Infinity),
-    tokens / (budget.tokens ?? Infinity),
-    connectedMs / minutesMs(budget),
+    (microDollars * times) / (budget.microDollars ?? Infinity),
+    (tokens * times) / (budget.tokens ?? Infinity),
+    (connectedMs * times) / minutesMs(budget),
   );
 }
 

@@ -19,6 +19,8 @@ interface SessionSum {
 export class SessionSums {
   readonly #budgetUse: Pick<BudgetUse, 'ofSession'>;
   readonly #sums = new Lru<SessionSum>(MAX_ACCOUNTS);
+  /** By the entry after which they began: several budgets may ask about it at once. */
+  readonly #reads = new WeakMap<KnownDay, Promise<UsageTotals>>();
 
   constructor(budgetUse: Pick<BudgetUse, 'ofSession'>) {
     this.#budgetUse = budgetUse;
@@ -37,7 +39,10 @@ export class SessionSums {
         return used;
       }
     }
-    return this.#read(sessionId, subject, known?.day ?? day);
+    if (known === undefined) return this.#read(sessionId, subject, day);
+    const read = this.#reads.get(known) ?? this.#read(sessionId, subject, known.day);
+    this.#reads.set(known, read);
+    return read;
   }
 
   async #read(sessionId: string, subject: string, day: string): Promise<UsageTotals> {

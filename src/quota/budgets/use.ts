@@ -1,4 +1,4 @@
-import { andThen, type Eventually } from '../../kernel/eventually.ts';
+import { andThen, awaitedLater, type Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed } from '../../stores/budgets/contract.ts';
@@ -30,6 +30,12 @@ export interface CountedEntry extends KnownDay {
   readonly atMs: number;
   /** Id of the request that reported it. */
   readonly requestId?: string | undefined;
+}
+
+/** A budget, and the period of it that is meant. */
+export interface BudgetInPeriod {
+  readonly budget: Budget;
+  readonly period: Period;
 }
 
 interface FormerDays {
@@ -87,12 +93,28 @@ export class UsedOfBudgets {
     return this.#ofDays(accountOf(budget, owner), period, atMs, known?.day, totals);
   }
 
-  /** Adds what this node has just counted to sums that are read less often. */
-  add(budget: Budget, period: Period, added: UsageTotals): void {
-    if (!isOfHours(countedBy(budget))) return;
-    const sum = this.#hours.get(nameOf(budget, period));
+  /** What is used of budgets right after an entry that they count. All reads begin at once, so that they share statements. */
+  after(
+    entry: CountedEntry,
+    owner: BudgetOwner,
+    counting: readonly BudgetInPeriod[],
+  ): readonly (BudgetInPeriod & { readonly used: Eventually<BudgetUsed> })[] {
+    if (entry.added !== null) this.#add(counting, entry.added);
+    return counting.map(({ budget, period }) => {
+      const used = this.of(budget, period, owner, entry.atMs, entry);
+      return { budget, period, used: used instanceof Promise ? awaitedLater(used) : used };
+    });
+  }
+
+  /** Adds what this node has just counted to sums that are read less often: once to each, although several budgets may share it. */
+  #add(counting: readonly BudgetInPeriod[], added: UsageTotals): void {
+    const sums = new Set<RunningSum<UsageTotals>>();
+    for (const { budget, period } of counting) {
+      const sum = isOfHours(countedBy(budget)) ? this.#hours.get(nameOf(budget, period)) : undefined;
+      if (sum !== undefined) sums.add(sum);
+    }
     // Usage counted during a read may or may not be in it: the next read includes it for certain.
-    if (sum !== undefined) sum.recent = addTotals(sum.recent, added);
+    for (const sum of sums) sum.recent = addTotals(sum.recent, added);
   }
 
   /** Forces the next read: a changed budget must not be judged by a sum that lacks what others have counted. */
@@ -162,13 +184,13 @@ export class UsedOfBudgets {
     if (atMs < period.fromMs) return NOTHING_USED;
     const name = nameOf(budget, period);
     const { fromMs } = period;
-    const scope = scopeOf(budget);
-    const sum =
-      this.#hours.get(name) ??
-      new RunningSum<UsageTotals>(NOTHING_USED, (sinceMs, untilMs) =>
-        this.#deps.budgetUse.ofHours(scope, sinceMs, untilMs),
-      );
-    this.#hours.set(name, sum);
+    let sum = this.#hours.get(name);
+    if (sum === undefined) {
+      const scope = scopeOf(budget);
+      const { budgetUse } = this.#deps;
+      sum = new RunningSum(NOTHING_USED, (sinceMs, untilMs) => budgetUse.ofHours(scope, sinceMs, untilMs));
+      this.#hours.set(name, sum);
+    }
     const cutMs = Math.max(fromMs, lastHoursMs(atMs));
     return andThen(sum.upTo(atMs, FRESH_MS, fromMs, cutMs), ({ base, recent }) => addTotals(base, recent));
   }

@@ -42,7 +42,7 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
 
 /** Retention in PostgreSQL. Each statement finds its rows by an index, however large the table is, except in the small table of addresses. */
 export function createPostgresRetention(database: Database): Retention {
-  const { first, execute } = statementsOf(database, PATIENT);
+  const { first, execute, value } = statementsOf(database, PATIENT);
   const deleteSome = (kind: Purgeable, before: number | string): Promise<number> => execute`${deletion(kind, before)}`;
   return {
     deleteSome,
@@ -62,7 +62,24 @@ export function createPostgresRetention(database: Database): Retention {
         greatest(logged_in_at_ms, lifted_at_ms) < ${beforeMs} and not exists (select from counter where key = ${rowPrefix} || subject)`;
       return execute`${deletionOf('login_address', sql`${isOver} limit ${CHUNK}`)}`;
     },
+    foldHours: (beforeMs) => value<number>`${folding(beforeMs)}`,
   };
+}
+
+/** The statement that folds at most CHUNK rows: those of the shard 0 are of all processes, and no entry adds to them. */
+export function folding(beforeMs: number): Fragment {
+  const some = sql`shard <> 0 and hour_ms < ${beforeMs} order by hour_ms limit ${CHUNK}`;
+  return sql`
+    with folded as (
+      ${deletionOf('usage_hour', some)} returning *
+    ), kept as (
+      insert into usage_hour as kept (hour_ms, tenant_id, key_id, agent_id, shard, tokens, micro_dollars)
+      select hour_ms, tenant_id, key_id, agent_id, 0, sum(tokens), sum(micro_dollars) from folded
+      group by hour_ms, tenant_id, key_id, agent_id order by hour_ms, tenant_id, key_id, agent_id
+      on conflict (hour_ms, tenant_id, key_id, agent_id, shard) do update set
+        tokens = kept.tokens + excluded.tokens, micro_dollars = kept.micro_dollars + excluded.micro_dollars
+    )
+    select count(*)::integer from folded`;
 }
 
 /** The statement that deletes at most CHUNK rows of a kind. */

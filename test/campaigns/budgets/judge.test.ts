@@ -7,7 +7,9 @@ const exceeded: BudgetFact = { code: 'budget.exceeded', percent: 100, atMs: 300 
 const raised: BudgetFact = { code: 'budget.raised', percent: 40, atMs: 9000 };
 const eventsOf = (facts: readonly BudgetFact[]) => facts.map((fact, n) => ({ ...fact, webhookId: `evt_${n}` }));
 
-const facts = [warned(40, 100), warned(80, 200), exceeded, raised];
+const again: BudgetFact = { ...exceeded, atMs: 20_100 };
+
+const facts = [warned(40, 100), warned(80, 200), exceeded, raised, again];
 const account: ObservedAccount = {
   name: 'tenant:acme',
   entries: [entry(100, 50), entry(200, 30, 's2'), entry(300, 20), entry(400, 5, 's2')],
@@ -20,6 +22,7 @@ const account: ObservedAccount = {
 };
 const probe = { askedAtMs: 5000, answeredAtMs: 5010, status: 429, isRefused: true, counts: true };
 const reopened = { ...probe, askedAtMs: 9200, answeredAtMs: 9210, status: 200, isRefused: false };
+const closed = { ...probe, askedAtMs: 20_200, answeredAtMs: 20_210 };
 const good: ObservedStory = {
   name: 'b',
   then: 'end',
@@ -29,10 +32,12 @@ const good: ObservedStory = {
   limit: 100,
   raisedTo: 200,
   raised: { askedAtMs: 9000, answeredAtMs: 9100 },
+  lowered: { askedAtMs: 20_000, answeredAtMs: 20_050 },
+  another: { id: 's5', endReason: 'quota_exceeded' },
   accounts: [account],
   outsiders: [{ id: 's9', endReason: null }],
   spentAtMs: 310,
-  probes: [probe, reopened],
+  probes: [probe, reopened, closed],
   strikes: [],
 };
 
@@ -40,6 +45,10 @@ const ofAccount = (changes: Partial<ObservedAccount>): Partial<ObservedStory> =>
   accounts: [{ ...account, ...changes }],
 });
 const told = (all: readonly BudgetFact[]) => ofAccount({ facts: all, events: eventsOf(all) });
+/** It was raised, and never lowered. */
+const never: Partial<ObservedStory> = { lowered: undefined, another: undefined, probes: [probe, reopened] };
+/** What was opened before it was lowered goes on. */
+const anotherGoesOn: Partial<ObservedStory> = { another: { id: 's5', endReason: null } };
 const goingOn = account.sessions.map(({ id }) => ({ id, endReason: null }));
 
 test('A budget of which all was told once, and whose sessions ended in time, is not complained of', () => {
@@ -49,18 +58,18 @@ test('A budget of which all was told once, and whose sessions ended in time, is 
 });
 
 test('Of two thresholds that are passed together the higher alone is told', () => {
-  expect(faultsOf({ ...good, ...told([exceeded, raised]) })).toEqual([]);
+  expect(faultsOf({ ...good, ...told([exceeded, raised, again]) })).toEqual([]);
 });
 
 test.each<[string, Partial<ObservedStory>, string[]]>([
   [
     'was told of twice',
-    told([warned(40, 100), warned(40, 150), exceeded, raised]),
+    told([warned(40, 100), warned(40, 150), exceeded, raised, again]),
     ['of tenant:acme budget.warned 40 % was told after 40 %'],
   ],
   [
     'was not told of',
-    told([warned(40, 100), warned(80, 200)]),
+    { ...told([warned(40, 100), warned(80, 200)]), ...never },
     ['of tenant:acme 80 % was told, and 100 % reached (105 of 100)', 'it was not told that tenant:acme was raised'],
   ],
   [
@@ -70,9 +79,32 @@ test.each<[string, Partial<ObservedStory>, string[]]>([
       'of tenant:acme 100 % was told, and 40 % reached (50 of 100)',
       'it was told that tenant:acme was raised, and it was not used up',
       'of tenant:acme 40 % was told after it was raised, and 0 % reached',
+      'it was told that tenant:acme has nothing left since it was lowered, and something is left',
     ],
   ],
-  ['was raised and not told so', told(facts.slice(0, 3)), ['it was not told that tenant:acme was raised']],
+  [
+    'was raised and not told so',
+    { ...told(facts.slice(0, 3)), ...never },
+    ['it was not told that tenant:acme was raised'],
+  ],
+  [
+    'was lowered and not told so',
+    told(facts.slice(0, 4)),
+    ['it was not told that tenant:acme has nothing left since it was lowered'],
+  ],
+  ['goes on after it was lowered', anotherGoesOn, ['s5 goes on after it was lowered']],
+  [
+    'was ended when it was lowered, by what only refuses',
+    { then: 'refuse', ...ofAccount({ sessions: goingOn }) },
+    ['s5 was ended when it was lowered, which only is to refuse'],
+  ],
+  [
+    'was let in after it was lowered',
+    {
+      probes: [probe, reopened, { ...closed, askedAtMs: 30_000, answeredAtMs: 30_010, status: 200, isRefused: false }],
+    },
+    ['a create was let in after it was lowered'],
+  ],
   [
     'a receiver was not told of',
     ofAccount({ events: eventsOf(facts).slice(1) }),
@@ -90,7 +122,7 @@ test.each<[string, Partial<ObservedStory>, string[]]>([
   ],
   [
     'was ended by what only tells',
-    { then: 'tell', probes: [reopened] },
+    { then: 'tell', probes: [reopened], ...anotherGoesOn },
     ['s1 was ended by tenant:acme, which only is to tell', 's2 was ended by tenant:acme, which only is to tell'],
   ],
   [
@@ -110,7 +142,7 @@ test.each<[string, Partial<ObservedStory>, string[]]>([
   ],
   [
     'was refused by what only tells',
-    { then: 'tell', ...ofAccount({ sessions: goingOn }) },
+    { then: 'tell', probes: [probe, reopened], ...ofAccount({ sessions: goingOn }), ...anotherGoesOn },
     ['a create was refused by it, which only is to tell'],
   ],
   [
@@ -123,7 +155,7 @@ test.each<[string, Partial<ObservedStory>, string[]]>([
     { probes: [reopened, { ...probe, askedAtMs: 15_000, answeredAtMs: 15_010 }] },
     ['a create was refused 5900 ms after it was raised'],
   ],
-  ['was never let in again', { probes: [probe] }, ['no create was let in after it was raised']],
+  ['was never let in again', { probes: [probe, closed] }, ['no create was let in after it was raised']],
 ])('What %s is complained of', (_, changes, faults) => {
   expect(faultsOf({ ...good, ...changes })).toEqual(faults.map((fault) => `b: ${fault}`));
 });

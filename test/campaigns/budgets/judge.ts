@@ -49,7 +49,13 @@ export interface Strike {
   readonly untilMs: number;
 }
 
-/** One budget from its creation on: it is used up and then raised. */
+/** When a change of a budget was asked for and answered. */
+export interface Change {
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+/** One budget from its creation on: it is used up, then raised, and lowered to what it was. */
 export interface ObservedStory {
   readonly name: string;
   readonly then: 'end' | 'refuse' | 'tell';
@@ -59,7 +65,11 @@ export interface ObservedStory {
   readonly limit: number;
   readonly raisedTo: number;
   /** Undefined if it was never raised. */
-  readonly raised: { readonly askedAtMs: number; readonly answeredAtMs: number } | undefined;
+  readonly raised: Change | undefined;
+  /** Undefined if it was never lowered. */
+  readonly lowered: Change | undefined;
+  /** The session of the first account that was opened between the two; undefined if none was. */
+  readonly another: ObservedSession | undefined;
   /** The first is the one for which creates are tried. */
   readonly accounts: readonly ObservedAccount[];
   /** Sessions that do not count for the budget. */
@@ -88,6 +98,7 @@ export function faultsOf(story: ObservedStory): string[] {
   for (const { id, endReason } of story.outsiders)
     if (endReason === 'quota_exceeded') say(`${id} was ended, and does not count`);
   judgeProbes(story, say);
+  judgeLowered(story, say);
   return faults;
 }
 
@@ -101,7 +112,7 @@ export function spentBy(entries: readonly Entry[], limit: number): number {
 
 /** Each threshold that is reached must be reported once (of several passed together only the highest), and no other. */
 function judgeTold(story: ObservedStory, account: ObservedAccount, say: Say): void {
-  const { warnAt, limit, raisedTo, raised, isOfSession } = story;
+  const { warnAt, limit, raisedTo, raised, lowered, isOfSession } = story;
   const { name, facts, entries } = account;
   const raisedAtMs = raised?.askedAtMs ?? Infinity;
   const usedBefore = sumOf(entries.filter(({ atMs }) => atMs < raisedAtMs));
@@ -117,13 +128,21 @@ function judgeTold(story: ObservedStory, account: ObservedAccount, say: Say): vo
   if (first.some(({ code, percent }) => (code === 'budget.exceeded') !== (percent === 100)))
     say(`of ${name} a fact has the wrong percent`);
   if (raised === undefined) return;
+  const loweredAtMs = lowered?.askedAtMs ?? Infinity;
   const now = reached(sumOf(entries), raisedTo, warnAt);
   // A session's next entry reports it.
   if (highest === 100 && now < 100 && !isOfSession && later[0]?.code !== 'budget.raised')
     say(`it was not told that ${name} was raised`);
   if (highest < 100 && at !== -1) say(`it was told that ${name} was raised, and it was not used up`);
-  const most = Math.max(0, ...later.map(({ percent }) => percent));
+  const most = Math.max(0, ...later.filter(({ atMs }) => atMs < loweredAtMs).map(({ percent }) => percent));
   if (most > now) say(`of ${name} ${most} % was told after it was raised, and ${now} % reached`);
+  const again = later.filter(({ atMs }) => atMs >= loweredAtMs);
+  const isSpent = reached(sumOf(entries), limit, warnAt) === 100;
+  if (again.some(({ code }) => code === 'budget.exceeded') && !isSpent)
+    say(`it was told that ${name} has nothing left since it was lowered, and something is left`);
+  // It was raised so far that something was left, and lowered to where nothing is.
+  if (lowered !== undefined && at !== -1 && isSpent && !isOfSession && again.at(-1)?.code !== 'budget.exceeded')
+    say(`it was not told that ${name} has nothing left since it was lowered`);
 }
 
 function ascends(facts: readonly BudgetFact[], name: string, say: Say): void {
@@ -187,7 +206,10 @@ function judgeOvershoot(story: ObservedStory, { name, entries }: ObservedAccount
   }
 }
 
-function judgeProbes({ then, isOfSession, spentAtMs = Infinity, raised, probes }: ObservedStory, say: Say): void {
+function judgeProbes(
+  { then, isOfSession, spentAtMs = Infinity, raised, lowered, probes }: ObservedStory,
+  say: Say,
+): void {
   const doesRefuse = then !== 'tell' && !isOfSession;
   const raiseAskedAtMs = raised?.askedAtMs ?? Infinity;
   for (const { askedAtMs, answeredAtMs, status, isRefused, counts } of probes) {
@@ -196,13 +218,24 @@ function judgeProbes({ then, isOfSession, spentAtMs = Infinity, raised, probes }
       say(`a create was let in ${askedAtMs - spentAtMs} ms after nothing was left`);
     if (isRefused && !counts) say('a create was refused by it that does not count');
     if (isRefused && !doesRefuse) say(`a create was refused by it, which only is to ${then}`);
-    if (isRefused && raised !== undefined && askedAtMs > raised.answeredAtMs + KNOWN_MS)
+    const isOpen = raised !== undefined && answeredAtMs < (lowered?.askedAtMs ?? Infinity);
+    if (isRefused && isOpen && askedAtMs > raised.answeredAtMs + KNOWN_MS)
       say(`a create was refused ${askedAtMs - raised.answeredAtMs} ms after it was raised`);
   }
   const opened = probes.some(
     ({ askedAtMs, status, counts }) => counts && status === 200 && askedAtMs >= raiseAskedAtMs,
   );
   if (raised !== undefined && !opened) say('no create was let in after it was raised');
+}
+
+/** What is used is more than what the budget was lowered to. */
+function judgeLowered({ then, isOfSession, lowered, another, probes }: ObservedStory, say: Say): void {
+  if (lowered === undefined || isOfSession) return;
+  const after = probes.filter(({ counts, askedAtMs }) => counts && askedAtMs > lowered.answeredAtMs + KNOWN_MS);
+  if (then !== 'tell' && after.some(({ status }) => status === 200)) say('a create was let in after it was lowered');
+  const isEnded = another?.endReason === 'quota_exceeded';
+  if (another?.endReason === null && then === 'end') say(`${another.id} goes on after it was lowered`);
+  if (isEnded && then !== 'end') say(`${another.id} was ended when it was lowered, which only is to ${then}`);
 }
 
 function sumOf(entries: readonly Entry[]): number {

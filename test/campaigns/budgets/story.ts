@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../support/client.ts';
 import type { Random } from '../faults/random.ts';
-import type { ObservedAccount, ObservedSession, ObservedStory, Probe } from './judge.ts';
+import type { Page } from '../../e2e/calls-world.ts';
+import type { Change, ObservedAccount, ObservedSession, ObservedStory, Probe } from './judge.ts';
 import { isExact, isOfEach, type Kind } from './kinds.ts';
 import type { Scope, StoredFact } from './stored.ts';
 import type { Strikes } from './strikes.ts';
@@ -32,7 +33,7 @@ const FREEZES = 0.4;
 /** How often talkers stop after a strike, so that a node must find the threshold in its regular look at all budgets. */
 const SILENCES = 0.5;
 
-/** Uses up one budget, raises it, and records everything that follows. */
+/** Uses up one budget, raises and lowers it, and records everything that follows. */
 export class Story {
   readonly #kind: Kind;
   readonly #parts: StoryParts;
@@ -44,6 +45,9 @@ export class Story {
   #isBurning = false;
   #spentAtMs: number | undefined;
   #raised: ObservedStory['raised'];
+  #lowered: ObservedStory['lowered'];
+  /** Opened after the raise. */
+  #another: Page | undefined;
   /** The ends of all sessions, read before the campaign itself ends those that go on. */
   #ends: readonly ObservedSession[] = [];
   /** How many thresholds were reported only by a node's regular look, after all talkers had stopped. */
@@ -73,8 +77,10 @@ export class Story {
     await this.#until(async () => this.#isTold(await this.#facts(), 100), TOLD_WITHIN_MS);
     await this.#until(() => this.#isAllEnded(), TOLD_WITHIN_MS);
     await this.#raise();
-    this.#ends = await this.#parts.stored.sessions(this.#talkers.map(({ sessionId }) => sessionId));
-    if (this.#kind.of === 'installation') await this.#change('DELETE');
+    await this.#lower();
+    const opened = [...this.#talkers, this.#another].flatMap((one) => (one === undefined ? [] : [one.sessionId]));
+    this.#ends = await this.#parts.stored.sessions(opened);
+    if (this.#kind.of === 'installation') await this.#ask((backend) => backend.delete(this.#path));
   }
 
   /** The outcome, once everything was reported. */
@@ -100,6 +106,8 @@ export class Story {
       limit: this.#limit,
       raisedTo: this.#limit * 2,
       raised: this.#raised,
+      lowered: this.#lowered,
+      another: this.#ends.find(({ id }) => id === this.#another?.sessionId),
       accounts,
       outsiders: this.#endsOf(this.#talkers.filter((talker) => !this.#counts(talker))),
       spentAtMs: this.#spentAtMs,
@@ -114,6 +122,7 @@ export class Story {
 
   /** Ends all sessions that are still open. */
   async close(): Promise<void> {
+    await this.#another?.end().catch(() => undefined);
     for (const talker of this.#talkers) {
       talker.stop();
       await talker.page.end().catch(() => undefined);
@@ -298,9 +307,7 @@ export class Story {
 
   /** Doubles the budget and waits until creates are admitted again. */
   async #raise(): Promise<void> {
-    const askedAtMs = Date.now();
-    await this.#change('PATCH');
-    this.#raised = { askedAtMs, answeredAtMs: Date.now() };
+    this.#raised = await this.#set(this.#limit * 2, 1);
     let node = 0;
     await this.#until(async () => (await this.#probe(this.#lead, (node += 1))) === 200, REOPENED_WITHIN_MS);
     await this.#until(
@@ -309,14 +316,42 @@ export class Story {
     );
   }
 
-  /** Changes version 1 of the budget, retrying until that is done. */
-  async #change(method: 'PATCH' | 'DELETE'): Promise<void> {
-    const path = `/api/operator/budgets/${this.#id}`;
+  /** Opens one more session, and lowers the budget to what it was, which is less than what is used: that ends the session, if the budget ends any. */
+  async #lower(): Promise<void> {
+    const { page, place } = this.#lead;
+    const another = page.at(() => originOf(this.#parts, 0));
+    const { widgetKey, agentId } = place;
+    const reply = await another.tryCreate({ widgetKey, agentId }).catch(() => undefined);
+    if (reply?.status === 200) this.#another = another;
+    const lowered = (this.#lowered = await this.#set(this.#limit, 2));
+    if (this.#kind.period === 'session') return;
+    const isTold = async (): Promise<boolean> =>
+      this.#isTold(
+        (await this.#facts()).filter(({ atMs }) => atMs >= lowered.askedAtMs),
+        100,
+      );
+    await this.#until(isTold, REOPENED_WITHIN_MS);
+    if (this.#kind.then === 'tell') return;
+    let node = 0;
+    await this.#until(async () => (await this.#probe(this.#lead, (node += 1))) === 429, REOPENED_WITHIN_MS);
+    if (this.#kind.then === 'end') await this.#until(() => this.#isAnotherOver(), REOPENED_WITHIN_MS);
+  }
+
+  async #isAnotherOver(): Promise<boolean> {
+    const sessions = await this.#parts.stored.sessions(this.#another === undefined ? [] : [this.#another.sessionId]);
+    return sessions.every(({ endReason }) => endReason !== null);
+  }
+
+  /** Gives a version of the budget another amount. @returns when that was asked for and answered */
+  async #set(amount: number, version: number): Promise<Change> {
+    const askedAtMs = Date.now();
+    await this.#ask((backend) => backend.patch(this.#path, { version, ...this.#amount(amount) }));
+    return { askedAtMs, answeredAtMs: Date.now() };
+  }
+
+  get #path(): string {
     const query = new URLSearchParams(this.#tenant() as Record<string, string>);
-    await this.#ask(async (backend) => {
-      if (method === 'DELETE') return backend.delete(`${path}?${query.toString()}`);
-      return backend.patch(`${path}?${query.toString()}`, { version: 1, ...this.#amount(this.#limit * 2) });
-    });
+    return `/api/operator/budgets/${this.#id}?${query.toString()}`;
   }
 
   /** Retries a request; a CONFLICT means that an earlier try has succeeded. */

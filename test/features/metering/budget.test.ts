@@ -28,6 +28,7 @@ function account(
     ceilings: { dailyMicroDollars: ceiling, dailyTokens: tokens.ceiling ?? Infinity },
     total: of(used, tokens.used),
     heldByOthers: of(held),
+    resetAtMs: null,
   };
 }
 
@@ -41,6 +42,7 @@ const accounts = fc.array(
     }),
     total: fc.record({ tokens: amount, microDollars: amount }),
     heldByOthers: fc.record({ tokens: amount, microDollars: amount }),
+    resetAtMs: fc.option(fc.nat(10_000).map((ms) => NOW + ms)),
   }),
   { minLength: 1, maxLength: 2 },
 );
@@ -62,6 +64,20 @@ describe('The end of a budget', () => {
       of(2, 1),
       NOTHING,
       60,
+    ],
+    [
+      'is never where the account begins anew first',
+      [{ ...account(1000, 400), resetAtMs: NOW + 300 }],
+      of(2),
+      NOTHING,
+      Infinity,
+    ],
+    [
+      'is that of the account that does not begin anew first',
+      [{ ...account(1000, 400), resetAtMs: NOW + 300 }, { ...account(1000, 200), resetAtMs: NOW + 500 }, account(1000)],
+      of(2),
+      NOTHING,
+      400,
     ],
     ['is never where there is no ceiling', [account(Infinity)], of(2), of(200), Infinity],
     ['is never where nothing is burnt', [account(1000, 1000)], NOTHING, of(200), Infinity],

@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { WorstCase } from '../../../machines/held-call/responses.ts';
 import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
+import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
 import { attached, type ChannelClient } from '../../channel/client.ts';
 import { exchange, openBrokered, openedBy, type Opened } from '../../http/calls.ts';
 import { CONSOLE, somebody, unique, type TestApp, type TestAppOptions } from '../../support/app.ts';
-import { MINUTE, SECOND } from '../../support/clock.ts';
+import { HOUR, MINUTE, NOON, SECOND } from '../../support/clock.ts';
 import { FakeBrokeredProvider, type FakeSideband } from '../../support/fake-brokered-provider.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { done, started } from '../calls/calls-world.ts';
@@ -211,8 +212,28 @@ describe('A session whose calls are metered by the clock', () => {
   /** A dollar per minute. */
   const price = { perMinute: 1_000_000, estimatePerMinute: 1_000_000 };
 
-  async function byTheClock(key: Parameters<TestApp['key']>[0], minimumSec = 0) {
+  /** Makes a budget of two dollars. */
+  async function makeBudget(app: TestApp, { id: keyId }: WidgetKey, changes: Partial<NewBudget>): Promise<void> {
+    const amounts = { microDollars: 2_000_000, tokens: null, microMinutes: null } as const;
+    const usual = { warnAt: [], atLimit: 'end', tell: [], madeBy: 'operator', changedAtMs: NOON } as const;
+    const terms = { tenantId: 'clocked', id: unique('b'), of: `key:${keyId}`, period: 'month', from: null } as const;
+    await app.service.stores.budgets.insert({ ...terms, ...amounts, ...usual, ...changes }, 50);
+    await app.service.directory.reload();
+  }
+
+  interface Beginning {
+    readonly minimumSec?: number;
+    /** Of its key, beside the ceilings. */
+    readonly budget?: Partial<NewBudget>;
+    readonly atMs?: number;
+  }
+
+  async function byTheClock(
+    key: Parameters<TestApp['key']>[0],
+    { minimumSec = 0, budget, atMs = NOON }: Beginning = {},
+  ) {
     const { app, provider } = await start();
+    app.clock.set(atMs);
     provider.capabilities = { ...provider.capabilities, meter: 'clock' };
     await app.service.stores.tenants.merge([
       {
@@ -225,6 +246,7 @@ describe('A session whose calls are metered by the clock', () => {
     ]);
     await app.service.directory.reload();
     const its = await app.key({ tenantId: 'clocked', ...key });
+    if (budget !== undefined) await makeBudget(app, its, budget);
     const session = await openBrokered(app, its, { agentId: 'live' });
     expect((await exchange(app, session)).status).toBe(201);
     expect(provider.requests[0]?.maxOutputTokens).toBeUndefined();
@@ -247,7 +269,7 @@ describe('A session whose calls are metered by the clock', () => {
   });
 
   test('talks for what is left, although its first seconds were charged at the start', async () => {
-    const { app, session, client } = await byTheClock({ limits: { ...roomy, dailyDollars: 0.5 } }, 25);
+    const { app, session, client } = await byTheClock({ limits: { ...roomy, dailyDollars: 0.5 } }, { minimumSec: 25 });
     expect(await pass(app, client, 29)).toEqual([{ second: 20, secondsLeft: 10 }]);
     expect(await endReason(app, session)).toBe(null);
     await pass(app, client, 2);
@@ -265,6 +287,34 @@ describe('A session whose calls are metered by the clock', () => {
     expect(await endReason(app, session)).toBe(null);
     await pass(app, client, 3);
     expect(await endReason(app, session)).toBe('quota_exceeded');
+  });
+
+  test.each<[string, Partial<NewBudget>]>([
+    ['a week', { period: 'week' }],
+    ['a month', { period: 'month' }],
+    ['a session', { period: 'session' }],
+    ['what was paid once', { period: 'once', from: '2030-01-01' }],
+  ])('is warned and ended by a budget of %s where midnight comes first', async (_, budget) => {
+    const atMs = NOON + 12 * HOUR - 90 * SECOND;
+    const { app, session, client } = await byTheClock({ limits: roomy }, { budget, atMs });
+    expect(await pass(app, client, 119)).toEqual([
+      { second: 60, secondsLeft: 60 },
+      { second: 110, secondsLeft: 10 },
+    ]);
+    expect(await endReason(app, session)).toBe(null);
+    await pass(app, client, 2);
+    expect(await endReason(app, session)).toBe('quota_exceeded');
+  });
+
+  test.each([
+    ['day', '2030-01-03'],
+    ['week', '2030-01-07'],
+    ['month', '2030-02-01'],
+  ] as const)('goes on where the %s of a budget ends first', async (period, day) => {
+    const atMs = Date.parse(`${day}T00:00:00Z`) - 100 * SECOND;
+    const { app, session, client } = await byTheClock({ limits: roomy }, { budget: { period }, atMs });
+    expect(await pass(app, client, 130)).toEqual([]);
+    expect(await endReason(app, session)).toBe(null);
   });
 
   test('goes on where the day ends first', async () => {

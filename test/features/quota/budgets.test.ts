@@ -3,13 +3,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { BudgetLimits } from '../../../src/quota/budgets/budgets.ts';
+import { percentOf } from '../../../src/quota/budgets/matching.ts';
 import { createPeriods } from '../../../src/quota/calendar.ts';
 import type { Budget, NewBudget } from '../../../src/stores/budgets/contract.ts';
 import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';
 import { service, somebody, type Reply, type TestApp } from '../../support/app.ts';
-import { DAY, HOUR, MINUTE, NOON, SECOND } from '../../support/clock.ts';
+import { HOUR, MINUTE, NOON, SECOND } from '../../support/clock.ts';
 import { examples } from '../../support/examples.ts';
 import { useApps } from '../../support/use-apps.ts';
+import { BudgetOracle } from './budget-oracle.ts';
 
 const { build, database } = useApps();
 
@@ -128,23 +130,83 @@ describe('A budget over two nodes', () => {
   });
 });
 
+/** A node that alone knows its budgets, which are of `acme`. */
+function nodeWith(all: readonly (Partial<Budget> & { readonly of: string })[]): BudgetLimits {
+  const terms = { period: 'month', from: null, microDollars: 10_000_000, tokens: null, microMinutes: null } as const;
+  const usual = { warnAt: [50], atLimit: 'end', tell: null, madeBy: 'operator', isInFile: false, version: 1 } as const;
+  const made = { tenantId: 'acme', ...terms, ...usual, changedAtMs: NOON };
+  const budgets = all.map((changes, n) => ({ ...made, id: `b${n}`, ...changes }));
+  const { calendar, stores } = one.service;
+  return new BudgetLimits({
+    ...stores,
+    node: 'node',
+    clock: one.clock,
+    directory: {
+      budgetsOf: (tenantId) => budgets.filter((budget) => budget.tenantId === tenantId),
+      allBudgets: () => budgets,
+      all: () => [],
+    },
+    sessions: one.sessions,
+    adminsOf: () => [],
+    calendar,
+    periodAt: createPeriods('UTC', calendar),
+  });
+}
+
+async function statementsOf(work: () => Promise<unknown>): Promise<number> {
+  const spies = [vi.spyOn(database(), 'run'), vi.spyOn(database(), 'transaction')];
+  await work();
+  const asked = spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+  for (const spy of spies) spy.mockRestore();
+  return asked;
+}
+
 describe('What an entry has told', () => {
+  const owner = { subject: 'somebody', tenantId: 'acme', keyId: 'site', agentId: 'support', sessionId: 's:somebody:1' };
+
+  test('counts once in a sum that several budgets share', async () => {
+    const limits = nodeWith([
+      { of: 'tenant' },
+      { of: 'tenant', microDollars: 20_000_000 },
+      { of: 'tenant', atLimit: 'tell' },
+    ]);
+    const atMs = one.clock.now();
+    const { day } = one.service.calendar(atMs);
+    expect(await limits.usedUp(owner, atMs, true)).toBeUndefined();
+    const added = { tokens: 0, microDollars: 4_000_000 };
+    await limits.counted(owner, { day, totals: added, keyTotals: added, added, atMs });
+    expect((await limits.accountsOf(owner, atMs)).map(({ total }) => total)).toMatchObject([added, added]);
+  });
+
+  test('leaves little to read, all of it at once: in a second one statement for each kind of sum, however many budgets', async () => {
+    const kinds = ['tenant', 'agent:support', 'key:site', 'user'] as const;
+    const periods = ['week', 'month'] as const;
+    const limits = nodeWith(kinds.flatMap((of) => periods.map((period) => ({ of, period }))));
+    const atMs = one.clock.now();
+    const totals = { tokens: 0, microDollars: 1 };
+    const entry = { day: one.service.calendar(atMs).day, totals, keyTotals: totals, added: totals, atMs };
+    // Past days; past hours, and the last two.
+    expect(await statementsOf(() => limits.counted(owner, entry))).toBe(3);
+    expect(await statementsOf(() => limits.counted(owner, entry))).toBe(0);
+    expect(await statementsOf(() => limits.counted(owner, { ...entry, atMs: atMs + SECOND }))).toBe(1);
+  });
+
   test('is not asked for again: neither the totals of the day nor, by several budgets, what its session has used', async () => {
     await make({ of: 'user', period: 'day' });
     for (const id of ['s1', 's2']) await make({ id, period: 'session' });
     const { budgetLimits, stores, calendar } = one.service;
     const atMs = one.clock.now();
     const added = { tokens: 1, microDollars: 2 };
-    const owner = { subject: 'somebody', tenantId: 'acme', keyId: null, sessionId: 's:somebody:1' };
+    const whose = { subject: 'somebody', tenantId: 'acme', keyId: null, sessionId: 's:somebody:1' };
     const { day } = calendar(atMs);
     const shared = { keyAccount: null, tenantAccount: null, sessionAtMost: null, idempotency: null };
     const asked = [vi.spyOn(stores.ledger, 'totals'), vi.spyOn(stores.budgetUse, 'ofSession')] as const;
     for (const nth of [1, 2, 3]) {
-      const answer = await stores.ledger.record({ ...owner, ...added, ...shared, day, atMs });
+      const answer = await stores.ledger.record({ ...whose, ...added, ...shared, day, atMs });
       if (answer.kind !== 'counted') throw new Error(answer.kind);
       const entry = { ...answer, added, atMs };
-      await budgetLimits.counted(owner, entry);
-      const left = await budgetLimits.accountsOf(owner, atMs, entry);
+      await budgetLimits.counted(whose, entry);
+      const left = await budgetLimits.accountsOf(whose, atMs, entry);
       expect(left.map(({ total }) => total.microDollars)).toEqual([2 * nth, 2 * nth, 2 * nth]);
     }
     expect(asked.map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
@@ -214,6 +276,16 @@ describe('A budget whose node dies, or whose database is away', () => {
     await expect.poll(told).toEqual(['exceeded', 'raised']);
   });
 
+  test('of each user: a threshold that a raise has left behind is told again, whoever looks at the raise', async () => {
+    await make({ of: 'user' });
+    const id = await one.open(await one.key(), { email: somebody() });
+    await report(one, { sm_session_id: id, dollars: 6 });
+    await change(20_000_000, 1);
+    await other.service.budgetLimits.look(other.service.directory.budgetsOf('acme'), one.clock.now());
+    await report(one, { sm_session_id: id, dollars: 4 });
+    expect(await told()).toEqual([50, 50]);
+  });
+
   test('of sessions: a look ends those that are over alone', async () => {
     await make({ period: 'session', of: 'tenant' });
     const key = await one.key();
@@ -273,45 +345,24 @@ describe('A budget whose node dies, or whose database is away', () => {
 });
 
 describe('A look at all budgets', () => {
-  /** Budgets that only the node of the test knows. */
-  function some(of: string, count: number): Budget[] {
-    const terms = { of, period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
-    const usual = {
-      warnAt: [50],
-      atLimit: 'end',
-      tell: null,
-      madeBy: 'operator',
-      isInFile: false,
-      version: 1,
-    } as const;
-    const budget = { tenantId: 'acme', microMinutes: 9_000_000, ...terms, ...usual, changedAtMs: NOON };
-    return Array.from({ length: count }, (_, n) => ({ ...budget, id: `${of}-${n}` }));
-  }
-
   test.each([
     [0, 0],
     [1, 10],
     [10, 10],
   ])('of %d of each of four kinds asks %d statements', async (count, statements) => {
-    const budgets = ['tenant', 'key:site', 'agent:support', 'user:somebody'].flatMap((of) => some(of, count));
-    const { calendar, stores } = one.service;
-    const limits = new BudgetLimits({
-      ...stores,
-      node: 'node',
-      clock: one.clock,
-      directory: { budgetsOf: () => budgets, allBudgets: () => budgets, all: () => [] },
-      sessions: one.sessions,
-      adminsOf: () => [],
-      calendar,
-      periodAt: createPeriods('UTC', calendar),
-    });
-    const [runs, transactions] = [vi.spyOn(database(), 'run'), vi.spyOn(database(), 'transaction')];
-    await limits.lookAtAll(one.clock.now());
+    const minutes = { microMinutes: 9_000_000 };
+    const kinds = ['tenant', 'key:site', 'agent:support', 'user:somebody'];
+    const limits = nodeWith(kinds.flatMap((of) => Array.from({ length: count }, () => ({ of, ...minutes }))));
     // The statements read what was told of the budgets, in this period and in past ones; past days and today; past hours and the last two;
     // and both for calls, by subject and by tenant.
-    expect(runs.mock.calls.length + transactions.mock.calls.length).toBe(statements);
-    for (const spy of [runs, transactions]) spy.mockRestore();
+    expect(await statementsOf(() => limits.lookAtAll(one.clock.now()))).toBe(statements);
   });
+});
+
+test.each([29, 57, 58, 99])('Exactly %i of 100 is that many percent', (percent) => {
+  const limits = { microDollars: 100, tokens: 100, microMinutes: null };
+  for (const amount of ['microDollars', 'tokens'])
+    expect(percentOf({ tokens: 0, microDollars: 0, connectedMs: 0, [amount]: percent }, limits)).toBe(percent);
 });
 
 describe('The period of a budget', () => {
@@ -417,38 +468,43 @@ describe('Budgets', () => {
     await other.service.directory.reload();
     const step = fc.record({
       node: fc.constantFrom(0, 1),
-      dollars: fc.integer({ min: 0, max: 400 }).map((cents) => cents / 100),
+      cents: fc.integer({ min: 0, max: 400 }),
       laterMs: fc.constantFrom(0, SECOND, HOUR, 13 * HOUR),
-      raise: fc.constantFrom(false, false, false, false, true),
+      times: fc.constantFrom(1, 1, 1, 1, 0.5, 2),
     });
+    const terms = { of: 'user', period: 'week', then: 'end', warnAt: [50, 80] } as const;
+    const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 15 }), async (steps) => {
+        await clear();
         one.clock.set(NOON);
         await make({ of: 'user', period: 'week', microDollars: 5_000_000 });
         const email = somebody();
-        let [limit, version, used, week] = [5, 1, 0, 0];
-        for (const { node, dollars, laterMs, raise } of steps) {
+        const user = { id: '', subject: email, tenantId: 'acme', keyId: key.id, agentId: '' };
+        const oracle = new BudgetOracle(terms, 500, 'acme', dayOf, '');
+        let changes = 0;
+        for (const [n, { node, cents, laterMs, times }] of steps.entries()) {
           one.clock.advance(laterMs);
-          const weeks = Math.floor((one.clock.now() - NOON + 2.5 * DAY) / (7 * DAY));
-          if (weeks !== week) [week, used] = [weeks, 0];
-          if (raise) {
-            limit += 5;
-            await change(limit * 1_000_000, version);
-            version += 1;
+          const [app, atMs] = [node === 0 ? one : other, one.clock.now()];
+          if (times !== 1) {
+            oracle.change(Math.max(1, Math.round(oracle.limit * times)));
+            await change(oracle.limit * 10_000, changes + 1);
+            changes += 1;
+            await app.service.budgetLimits.look(app.service.directory.budgetsOf('acme'), atMs);
+            oracle.look(user, atMs);
           }
-          const app = node === 0 ? one : other;
-          const before = used;
           const { status } = await app.create(key, { email });
-          expect([before, limit, status]).toEqual([before, limit, before >= limit ? 429 : 200]);
-          if (before >= limit) continue;
-          used = Math.round((used + dollars) * 100) / 100;
-          const reply = await report(app, { email, tenantId: 'acme', dollars });
-          expect([used, limit, reply.status]).toEqual([used, limit, used >= limit ? 429 : 200]);
+          const isRefused = oracle.isUsedUp(user, atMs);
+          expect([n, status]).toEqual([n, isRefused ? 429 : 200]);
+          if (isRefused) continue;
+          oracle.add(user, cents, atMs);
+          oracle.look(user, atMs);
+          const reply = await report(app, { email, tenantId: 'acme', dollars: cents / 100 });
+          expect([n, reply.status]).toEqual([n, oracle.isUsedUp(user, atMs) ? 429 : 200]);
         }
-        await clear();
-        for (const app of [one, other]) await app.service.directory.reload();
+        expect((await told()).map(String)).toEqual(oracle.told.map((each) => each.split(' ').at(-1)));
       }),
-      examples(12),
+      examples(8),
     );
   });
 });

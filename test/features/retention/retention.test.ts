@@ -16,6 +16,7 @@ function round(
   const faults: unknown[] = [];
   const left = { ...over };
   const addresses: number[] = [];
+  const folded: number[] = [];
   const take = (kind: Purgeable, before: number | string): Promise<number> => {
     asked.set(kind, [...(asked.get(kind) ?? []), before]);
     const rows = left[kind] ?? 0;
@@ -34,6 +35,10 @@ function round(
       addresses.push(before);
       return Promise.resolve(0);
     },
+    foldHours(before) {
+      folded.push(before);
+      return Promise.resolve(folded.length < 3 ? CHUNK : 0);
+    },
   };
   const parts = {
     retention,
@@ -42,7 +47,7 @@ function round(
     calendar: createCalendar('UTC'),
     onError: (fault: unknown) => faults.push(fault),
   };
-  return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left, addresses }));
+  return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left, addresses, folded }));
 }
 
 describe('A round of retention', () => {
@@ -66,6 +71,11 @@ describe('A round of retention', () => {
       'usageSessions',
       'webhookEvents',
     ]);
+  });
+
+  test('folds all hours but the last two', async () => {
+    const { folded } = await round();
+    expect(folded).toEqual(Array.from({ length: 3 }, () => NOW - 3_600_000));
   });
 
   test('deletes what is older than the days that are set', async () => {
