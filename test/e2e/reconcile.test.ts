@@ -25,7 +25,10 @@ describe.skipIf(skipped !== undefined)(`reconcile, beside a running server ${ski
       ['reconcile', '--from', yesterday, '--to', today],
       world.environment,
     );
-    expect([code, stderr]).toEqual([3, '']);
+    expect([code, JSON.parse(stderr)]).toEqual([
+      3,
+      expect.objectContaining({ event: 'meter.drift', level: 'warn', day: yesterday, unexplainedDollars: 32 }),
+    ]);
     expect(stdout).toContain(`${yesterday}  unexplained  ours $0.00, OpenAI's $32.00`);
     expect(stdout).not.toContain(api.adminKey);
     const { body } = await world.backend().get('/api/operator/reconciliation');
