@@ -79,7 +79,10 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
     async () => {
       const shares = await usage.readDayShares(core.clock.now());
       const most = shares.slice(0, MAX_SHARES_TOLD);
-      return most.map(({ tenantId, keyId, share }) => ({ labels: { tenant: tenantId, key: keyId ?? '' }, value: share }));
+      return most.map(({ tenantId, keyId, share }) => ({
+        labels: { tenant: tenantId, key: keyId ?? '' },
+        value: share,
+      }));
     },
   );
   return {

@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config-error.ts';
 import shipped from '../../config/prices.json' with { type: 'json' };
-import { HIGHEST_RATES, modelOfSnapshot, modelPrice, OWN_PRICE, TOKEN_CLASSES, type ModelPrice } from '../protocol/price.ts';
+import {
+  HIGHEST_RATES,
+  modelOfSnapshot,
+  modelPrice,
+  OWN_PRICE,
+  TOKEN_CLASSES,
+  type ModelPrice,
+} from '../protocol/price.ts';
 
 const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z.record(z.string(), modelPrice) });
 

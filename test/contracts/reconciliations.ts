@@ -96,12 +96,7 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
       await stores().calls.insert({ ...lost, ...closed }, 1);
       const unconfirmed = async (from: number) =>
         (await days().counted([provider], from, from + DAY_MS)).causes.unconfirmedCalls;
-      expect(await Promise.all([FROM - 2 * DAY_MS, FROM - DAY_MS, FROM, TO].map(unconfirmed))).toEqual([
-        0,
-        1,
-        1,
-        0,
-      ]);
+      expect(await Promise.all([FROM - 2 * DAY_MS, FROM - DAY_MS, FROM, TO].map(unconfirmed))).toEqual([0, 1, 1, 0]);
     });
 
     test('of the nodes that want to ask for a day only one may, and again only after a while', async () => {

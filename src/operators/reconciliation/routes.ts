@@ -35,7 +35,11 @@ export function reconciliationRoute({ core: { config, stores } }: Services): Rou
     description:
       'Newest day first. Each day is compared every night until it is three days old; nothing is ever corrected as a result.',
     right: 'see-installation',
-    reply: { description: 'The days', schema: reconciliationReply, example: { enabled: true, isOfProject: true, days: [example] } },
+    reply: {
+      description: 'The days',
+      schema: reconciliationReply,
+      example: { enabled: true, isOfProject: true, days: [example] },
+    },
     handle: async ({ request: { atMs } }) => {
       const dayAt = (ms: number): string => iso(ms).slice(0, 10);
       const days = await stores.reconciliations.list(dayAt(atMs - DAYS * DAY_MS), dayAt(atMs));

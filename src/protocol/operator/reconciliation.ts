@@ -14,13 +14,15 @@ const reconciledRow = z.object({
 
 /** What may be behind a difference. */
 const causes = z.object({
-  gapCalls: count.describe('Calls that no process heard for a while, so that part of their usage was estimated or reported by a client; counted up to 1,000'),
+  gapCalls: count.describe(
+    'Calls that no process heard for a while, so that part of their usage was estimated or reported by a client; counted up to 1,000',
+  ),
   gaps: z
-    .array(z.object({ call: callRef, dollars: dollars.describe('The part of its cost on that day that was not heard') }))
+    .array(
+      z.object({ call: callRef, dollars: dollars.describe('The part of its cost on that day that was not heard') }),
+    )
     .describe('The calls with the highest such part, at most 5'),
-  unpriced: z
-    .array(model)
-    .describe('Models without a price, which are charged at the highest known rates, at most 5'),
+  unpriced: z.array(model).describe('Models without a price, which are charged at the highest known rates, at most 5'),
   repriced: z
     .array(
       z.object({

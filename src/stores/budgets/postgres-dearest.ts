@@ -16,10 +16,7 @@ interface Found {
  * The sessions that cost most, from the newest entries: a tenant's month may have millions, and the newest show what is expensive now.
  * @param maxScanned how many entries are read at most
  */
-export function createPostgresDearest(
-  database: Database,
-  maxScanned = MAX_SCANNED,
-): BudgetUse['dearestSessions'] {
+export function createPostgresDearest(database: Database, maxScanned = MAX_SCANNED): BudgetUse['dearestSessions'] {
   return async (of, fromMs) => {
     const [found] = await runScan<Found>(database, dearest(of, fromMs, maxScanned));
     return { sinceMs: found?.sinceMs ?? fromMs, sessions: found?.sessions ?? [] };

@@ -3,13 +3,7 @@ import { statementsOf } from '../../database/statements.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { toldGiven } from '../webhooks/told.ts';
-import {
-  ASK_AGAIN_MS,
-  RECONCILED_DAYS,
-  type Drift,
-  type ReconciledDay,
-  type Reconciliations,
-} from './contract.ts';
+import { ASK_AGAIN_MS, RECONCILED_DAYS, type Drift, type ReconciledDay, type Reconciliations } from './contract.ts';
 import { countDay } from './counted.ts';
 
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */

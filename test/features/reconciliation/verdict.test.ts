@@ -71,7 +71,12 @@ describe('A day is', () => {
       50_000_000,
       { ourDollars: HUNDRED / 2, causes: { directSessions: 1, unconfirmedCalls: 1 } },
     ],
-    ['not explained by these where we do', 'unexplained', 32_000_000, { ours: 1_000_000, causes: { directSessions: 1 } }],
+    [
+      'not explained by these where we do',
+      'unexplained',
+      32_000_000,
+      { ours: 1_000_000, causes: { directSessions: 1 } },
+    ],
     ['unexplained by a model without a price', 'unexplained', 1, { ours: 2000, theirs: 1000, isUnpriced: true }],
     ['unexplained in dollars alone: a price is wrong', 'unexplained', 50_000_000, { ourDollars: HUNDRED / 2 }],
     ['equal in dollars within half a percent', 'equal', 0, { theirDollars: HUNDRED * 1.004 }],

@@ -127,7 +127,8 @@ describe('People', () => {
       projectedAt: null,
     } as const;
     const textOf = (more: object): string =>
-      alertMail([{ type: 'budget.warned', timestamp: '2030-03-09T10:00:00.000Z', data: { ...data, ...more } }], CONSOLE).text;
+      alertMail([{ type: 'budget.warned', timestamp: '2030-03-09T10:00:00.000Z', data: { ...data, ...more } }], CONSOLE)
+        .text;
     const sessions = [{ ref: 's:9c6574da8b8a41a18da9308f4ad974ce:Zq3v0m8', microDollars: 10_000 }];
     const [since, sessionsSince] = ['2030-03-01T00:00:00.000Z', '2030-03-09T07:10:00.000Z'];
     expect(textOf({ since, sessions, sessionsSince })).toContain(
