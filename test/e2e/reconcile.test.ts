@@ -32,7 +32,8 @@ describe.skipIf(skipped !== undefined)(`reconcile, beside a running server ${ski
     expect(stdout).toContain(`${yesterday}  unexplained  ours $0.00, OpenAI's $32.00`);
     expect(stdout).not.toContain(api.adminKey);
     const { body } = await world.backend().get('/api/operator/reconciliation');
-    expect(body).toMatchObject({ enabled: true, days: [{ day: yesterday, state: 'unexplained' }] });
+    expect(body).toMatchObject({ enabled: true, isOfProject: true });
+    expect(body).toMatchObject({ days: [{ day: yesterday, state: 'unexplained', causes: { gapCalls: 0, gaps: [] } }] });
     const { text } = await world.backend().get('/metrics');
     expect(text).toContain('\nswitchboard_meter_unexplained_dollars 32\n');
     expect(text).toContain('\nswitchboard_meter_drift_ratio{upstream="openai",model="gpt-realtime"} -1\n');

@@ -117,34 +117,36 @@ function CausesOf({ day, causes }: CausesProps) {
     ),
     gapCalls > 0 && (
       <>
-        {numberOf(gapCalls, 'call')} not heard for a while:{' '}
+        {numberOf(gapCalls, 'call')} not heard for a while, estimated at{' '}
         {gaps.map(({ call, dollars }, n) => (
           <span key={call}>
             {n > 0 && ', '}
             <a href={`/console/calls/${call}`}>{moneyText(dollars)}</a>
           </span>
         ))}
-        {gapCalls > gaps.length && ', …'} estimated
+        {gapCalls > gaps.length && ', …'}
       </>
     ),
     directSessions > 0 && (
       <>
-        {numberOf(directSessions, 'session')} with calls that pages opened themselves, among{' '}
+        {numberOf(directSessions, 'session')} whose pages opened calls themselves, among{' '}
         <a href={`/console/sessions${queryText(timesOf(day))}`}>those of that day</a>
       </>
     ),
-    unpriced.length > 0 && `charged at the highest known rates: ${unpriced.join(', ')} (not in PRICES_FILE)`,
-    ...repriced.map(({ model, versions }) => `${model} charged by several price lists: ${versions.join(', ')}`),
+    unpriced.length > 0 && `models in no price list, charged at the highest known rates: ${unpriced.join(', ')}`,
+    ...repriced.map(
+      ({ model, versions }) => `a new price list: ${model} was charged by the lists ${versions.join(' and ')}`,
+    ),
   ].filter(Boolean);
   if (found.length === 0) return null;
   return (
     <>
       <p class="soft">It may be because of:</p>
-      <ul class="soft">
-        {found.map((cause, n) => (
-          <li key={n}>{cause}</li>
-        ))}
-      </ul>
+      {found.map((cause, n) => (
+        <p key={n} class="soft">
+          {cause}
+        </p>
+      ))}
     </>
   );
 }
