@@ -12,7 +12,7 @@ import type { FactCode, NewEntry } from '../../stores/journal/contract.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import { scopeOf } from './connected.ts';
-import { countedBy, percentOf } from './matching.ts';
+import { countedBy, percentOf, soleOwner } from './matching.ts';
 
 /** Accounts for which it is remembered what was told; limited because users come and go. */
 const MAX_REMEMBERED = 20_000;
@@ -91,11 +91,13 @@ export class BudgetTelling {
     await host.send(record.id, { type: 'CLOCK', at: atMs });
   }
 
-  /** The sessions that cost most in the period. Without them the rest is told nevertheless. */
+  /**
+   * The sessions that cost most in the period. Without them the rest is told nevertheless. A budget of each user or session names whose it is, and
+   * would read as much for each of them.
+   */
   async #dearestOf({ budget, period, account }: BudgetLook): Promise<Dearest | undefined> {
-    const by = countedBy(budget);
-    if (by === 'session') return undefined;
-    const of = by === 'subject' ? { tenantId: budget.tenantId, subject: account } : scopeOf(budget);
+    if (soleOwner(budget) === undefined) return undefined;
+    const of = countedBy(budget) === 'subject' ? { tenantId: budget.tenantId, subject: account } : scopeOf(budget);
     return this.#deps.budgetUse.dearestSessions(of, period.fromMs).catch(ifAway(() => undefined));
   }
 
@@ -126,7 +128,7 @@ interface ToldAbout {
   readonly used: BudgetUsed;
   readonly period: Period;
   readonly projectedAtMs: number | null;
-  /** Undefined for a session's own budget, and where it is not known. */
+  /** Undefined for a budget of each user or session, and where it is not known. */
   readonly dearest: Dearest | undefined;
 }
 

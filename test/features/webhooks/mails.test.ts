@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mailSender, mailServer } from '../../../config/mail-settings.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import { refOf } from '../../../src/kernel/ids.ts';
 import { alertMail } from '../../../src/mail/templates/alert.ts';
 import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
@@ -112,6 +113,14 @@ describe('People', () => {
     expect(parsed.text).toContain(`Sessions that cost most:\n  ${refs[1]}  $4.50\n  ${refs[0]}  $2.00\n`);
     expect(parsed.text).not.toContain(refs[2]);
     for (const id of ids) expect(raw).not.toContain(id);
+    // They are told of the next threshold even if these cannot be read.
+    const { budgetUse } = app.service.stores;
+    vi.spyOn(budgetUse, 'dearestSessions').mockRejectedValueOnce(new Unavailable('database'));
+    await use(2);
+    vi.restoreAllMocks();
+    await tick();
+    expect(smtp.mails[1]?.parsed.subject).toBe('The budget "march" of globex has reached 80 %');
+    expect(smtp.mails[1]?.parsed.text).not.toContain('Sessions');
   });
 
   test('are told since when that was looked at, where a period had too much, and nothing of it by older builds', () => {

@@ -41,8 +41,7 @@ export function Reconciled() {
       <Shown resource={resource} what="what the provider bills">
         {({ enabled, isOfProject, days }) => (
           <>
-            {/* Undefined from an older server. */}
-            {enabled && isOfProject === false && (
+            {enabled && !isOfProject && (
               <p class="soft">
                 Without <code>OPENAI_PROJECT</code> what others of the organization use is in what the provider bills.
               </p>
