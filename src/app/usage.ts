@@ -13,6 +13,9 @@ import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Core } from './core.ts';
 import type { AdminsOf } from './webhooks.ts';
 
+/** Daily ceilings in the metrics: there may be any number of keys, too many for labels. */
+const MAX_SHARES_TOLD = 1000;
+
 interface UsageNeighbours {
   readonly sessions: VoiceSessions;
   readonly tenants: TenantDirectory;
@@ -68,8 +71,22 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
     'Entries of metered usage that wait for the database',
     () => metering.waiting,
   );
+  const usage = createUsage({ ...parts, clientReports, reserveOf: reserveOf(core) });
+  metrics.observeEach(
+    'switchboard_daily_ceiling_used_ratio',
+    'Share that is used today of the totals of a tenant, or of one of its keys: of the thousand of which most is used',
+    ['tenant', 'key'],
+    async () => {
+      const shares = await usage.readDayShares(core.clock.now());
+      const most = shares.slice(0, MAX_SHARES_TOLD);
+      return most.map(({ tenantId, keyId, share }) => ({
+        labels: { tenant: tenantId, key: keyId ?? '' },
+        value: share,
+      }));
+    },
+  );
   return {
-    ...createUsage({ ...parts, clientReports, reserveOf: reserveOf(core) }),
+    ...usage,
     clientReports,
     metering,
     budgets,

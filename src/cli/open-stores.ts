@@ -12,6 +12,9 @@ import { readPrices } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
 import { createPostgresReconciliations } from '../stores/reconciliations/postgres.ts';
+import { createEvents } from '../telemetry/events.ts';
+import { createLog } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import type { KeyStores } from './keys.ts';
 import type { SecretStores } from './secrets.ts';
 import type { StopStores } from './stop.ts';
@@ -56,7 +59,10 @@ export function openSecretStores(config: Config): Promise<SecretStores & Webhook
   });
 }
 
-/** The dependencies of `reconcile`. A drift that has grown is also told to webhooks and by mail, which a running server sends. */
+/**
+ * The dependencies of `reconcile`. A drift that has grown is also told to webhooks and by mail, which a running server sends. It is logged to standard
+ * error, because afterwards the nightly comparison finds nothing that has grown, and logs nothing.
+ */
 export function openReconciliationStores(
   config: Config,
 ): Promise<OpenStores & { readonly deps: ReconcileDeps | undefined }> {
@@ -66,7 +72,7 @@ export function openReconciliationStores(
       prices: readPrices(config.calls.pricesFile),
       store: createPostgresReconciliations(database),
       clock: systemClock,
-      events: { meterDrifted: ignore, dependencyAway: ignore },
+      events: createEvents(createLog(config.logLevel, false, process.stderr), new Metrics()),
     }),
   }));
 }

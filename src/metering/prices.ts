@@ -2,13 +2,20 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config-error.ts';
 import shipped from '../../config/prices.json' with { type: 'json' };
-import { modelOfSnapshot, modelPrice, TOKEN_CLASSES, type ModelPrice } from '../protocol/price.ts';
+import {
+  HIGHEST_RATES,
+  modelOfSnapshot,
+  modelPrice,
+  OWN_PRICE,
+  TOKEN_CLASSES,
+  type ModelPrice,
+} from '../protocol/price.ts';
 
 const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z.record(z.string(), modelPrice) });
 
 type PriceList = z.infer<typeof priceList>;
 
-/** A price, and the list that it comes from: `agent` for an agent's own. */
+/** A price, and the version of the list that it comes from; `OWN_PRICE` for an agent's own. */
 export interface Priced {
   readonly price: ModelPrice;
   readonly version: string;
@@ -33,7 +40,7 @@ export class Prices {
     );
     this.#known = new Map(known);
     this.dearest = dearestOf([...this.#known.values()].map(({ price }) => price));
-    this.#unknown = { price: this.dearest, version: `${lists[0]?.version ?? ''} dearest`, listedAs: null };
+    this.#unknown = { price: this.dearest, version: `${lists[0]?.version ?? ''}${HIGHEST_RATES}`, listedAs: null };
   }
 
   /** The lists' price of a model. */
@@ -43,7 +50,7 @@ export class Prices {
 
   /** @param own an agent's own price of the model, which wins */
   priceOf(model: string, own: ModelPrice | null): Priced {
-    if (own !== null) return { price: own, version: 'agent', listedAs: model };
+    if (own !== null) return { price: own, version: OWN_PRICE, listedAs: model };
     return this.#find(model) ?? this.#unknown;
   }
 

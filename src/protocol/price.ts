@@ -57,6 +57,16 @@ export function modelOfSnapshot(name: string): string {
   return name.replace(SNAPSHOT_DATE, '');
 }
 
+/** The version of an agent's own price. */
+export const OWN_PRICE = 'agent';
+/** Ends the version of the price of a model that is in no list: the highest rates in a version of it. */
+export const HIGHEST_RATES = ' dearest';
+
+/** Whether a version is that of the price of a model in no list. */
+export function isUnpriced(priceVersion: string): boolean {
+  return priceVersion.endsWith(HIGHEST_RATES);
+}
+
 export const NO_TOKENS = Object.fromEntries(TOKEN_CLASSES.map((name) => [name, 0])) as TokenClasses;
 
 export function sumOf(tokens: TokenClasses): number {

@@ -1,9 +1,9 @@
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { Counters } from '../stores/counters/contract.ts';
-import type { Ledger } from '../stores/ledger/contract.ts';
+import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { QuotaDay } from './calendar.ts';
-import { totalCeilings, type SharedCeilings, type SharedOf } from './ceilings.ts';
+import { totalCeilings, type Ceilings, type SharedCeilings, type SharedOf } from './ceilings.ts';
 
 export interface ShareDeps {
   readonly calendar: (atMs: number) => QuotaDay;
@@ -35,10 +35,8 @@ export function createReadShare({ calendar, sharedOf, stores }: ShareDeps) {
         ? { matched: 0 }
         : history.countOpen(whose === 'key' ? { tenantId, keyId } : { tenantId }),
     ]);
-    const { dailyTokens, dailyMicroDollars } = totalCeilings(totals);
     return Math.max(
-      share(used.tokens, dailyTokens),
-      share(used.microDollars, dailyMicroDollars),
+      shareOfDay(used, totalCeilings(totals)),
       share(minute, sessionsPerMinute ?? Infinity),
       share(open.matched, concurrentSessions ?? Infinity),
     );
@@ -49,6 +47,11 @@ export function createReadShare({ calendar, sharedOf, stores }: ShareDeps) {
     const shares = await Promise.all(sharedOf(key.tenantId, key.id).map((one) => shareOf(one, key, atMs)));
     return Math.max(0, ...shares);
   };
+}
+
+/** The used share of a day's ceilings, of whichever has the least left; 1 where nothing is left. */
+export function shareOfDay(used: UsageTotals, { dailyTokens, dailyMicroDollars }: Ceilings): number {
+  return Math.max(share(used.tokens, dailyTokens), share(used.microDollars, dailyMicroDollars));
 }
 
 /** A limit of zero counts as fully used. */

@@ -3,12 +3,14 @@ import type { Holds } from '../stores/holds/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { BudgetLimits } from './budgets/budgets.ts';
 import { exceeds } from './ceilings.ts';
+import { createReadDayShares, type DaySharesDeps } from './day-shares.ts';
 import { refuseIfSpent, type CeilingsHolder } from './refuse-if-spent.ts';
 import { reportUsage, type ReportUsageDeps, type UsageReport } from './report-usage.ts';
 import { reserveUsage, type ReserveDeps } from './reserve-usage.ts';
 import { subjectOfSession, type UsageSubject } from './session-proof.ts';
 
 interface UsageDeps extends ReportUsageDeps, ReserveDeps {
+  readonly tenants: ReportUsageDeps['tenants'] & DaySharesDeps['tenants'];
   readonly holds: Pick<Holds, 'take' | 'release'>;
   readonly budgets: BudgetLimits;
 }
@@ -24,6 +26,7 @@ export function createUsage(deps: UsageDeps) {
     ceilingsOf,
     sharedOf,
     budgetLimits: deps.budgets,
+    readDayShares: createReadDayShares(deps),
     refuseIfSpent: (who: CeilingsHolder, atMs: number) => refuseIfSpent(who, atMs, deps),
     subjectOfSession: (record: VoiceRecord, isService: boolean, atMs: number) =>
       subjectOfSession(record, isService, atMs, deps),

@@ -28,7 +28,7 @@ export async function reconcileDay(day: string, deps: ReconcileDeps): Promise<Re
   const { store, reader, worthOf, mailTo, clock, events } = deps;
   const fromMs = Date.parse(day);
   const ours = await store.counted(reader.providers, fromMs, fromMs + DAY_MS);
-  const about = { day, upstream: reader.upstream, askedAtMs: clock.now() };
+  const about = { day, upstream: reader.upstream, causes: ours.causes, askedAtMs: clock.now() };
   const reconciled = await reader.read(fromMs, fromMs + DAY_MS).then(
     (theirs): ReconciledDay => ({ ...about, ...verdictOf(ours, theirs, worthOf) }),
     (fault: unknown): ReconciledDay => {

@@ -12,7 +12,7 @@ import type { ProviderDay } from '../upstream/contract.ts';
 const EQUAL_SHARE = 0.005;
 const EQUAL_MICRO_DOLLARS = 100_000;
 
-type Verdict = Omit<ReconciledDay, 'day' | 'upstream' | 'askedAtMs'>;
+type Verdict = Omit<ReconciledDay, 'day' | 'upstream' | 'causes' | 'askedAtMs'>;
 
 /** What tokens of a model cost at list price, in micro-dollars; undefined for a model that is in no list. */
 export type WorthOf = (model: string, tokens: TokenClasses) => number | undefined;
@@ -23,7 +23,7 @@ export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthO
   const all = [...new Set([...counted.keys(), ...theirs.models.keys()])].toSorted();
   const models = ours.isUnclassed ? [] : all;
   // What pages use in their own calls nobody here can count. A call that may not have been hung up must never hide behind that.
-  const mayBillMore = ours.hasDirect && !ours.hasUnconfirmed;
+  const mayBillMore = ours.causes.directSessions > 0 && ours.causes.unconfirmedCalls === 0;
   const compared = models.map((model) => {
     const own = counted.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
     const rows = rowsOf(own, theirs.models.get(model) ?? NO_TOKENS, worthOf);

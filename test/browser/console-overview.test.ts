@@ -10,6 +10,33 @@ import { ConsolePage, consoleSettings, createSession, refOf } from './console-pa
 const skipped = reasonToSkipBrowser();
 const FIELDS = { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceToken}` };
 
+/** A day on which the provider bills otherwise, for every reason there may be. */
+const reconciliation = {
+  enabled: true,
+  isOfProject: false,
+  days: [
+    {
+      day: '2030-01-01',
+      upstream: 'openai',
+      state: 'unexplained',
+      rows: [{ model: 'gpt-realtime', class: 'audioIn', ours: 98_000, theirs: 204_000, dollars: 3.392, equal: false }],
+      dollars: { ours: 12.4, theirs: 15.8, estimated: 0.33, unexplained: 3.06 },
+      causes: {
+        gapCalls: 2,
+        gaps: [
+          { call: 'call_kX2vQ9mB4tYw7nLcR1sZ0A', dollars: 0.31 },
+          { call: 'call_Zq3v0m8XcQf1rT6uYp2sLw', dollars: 0.02 },
+        ],
+        unpriced: ['new-model'],
+        repriced: [{ model: 'gpt-realtime', versions: ['2029-11-01', '2030-01-01'] }],
+        directSessions: 1000,
+        unconfirmedCalls: 2,
+      },
+      askedAt: '2030-01-02T06:00:00.000Z',
+    },
+  ],
+};
+
 describe.skipIf(skipped !== undefined)(`The console answers an operator ${skipped ?? ''}`, () => {
   let browser: Browser;
   let server: DemoServer;
@@ -181,6 +208,24 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.page.getByLabel('Tenant').fill('nobody');
     await here.page.getByLabel('Tenant').press('Enter');
     await here.sees('Nothing was used by that in that time');
+    // The same page, with what a provider bills otherwise.
+    await here.page.route('**/api/operator/reconciliation', (route) => route.fulfill({ json: reconciliation }));
+    await here.page.reload();
+    const card = here.page.locator('section.card', { hasText: 'Counted here, and billed by the provider' });
+    await card.getByText('charged at the highest known rates: new-model').waitFor(soon);
+    const links = await card.getByRole('link').all();
+    expect(
+      await Promise.all(links.map(async (link) => [await link.textContent(), await link.getAttribute('href')])),
+    ).toEqual([
+      ['2 calls without a confirmed hang-up', '/console/calls?hangup=unconfirmed'],
+      ['$0.31', '/console/calls/call_kX2vQ9mB4tYw7nLcR1sZ0A'],
+      ['$0.02', '/console/calls/call_Zq3v0m8XcQf1rT6uYp2sLw'],
+      ['those of that day', '/console/sessions?from=2030-01-01T00:00:00.000Z&to=2030-01-02T00:00:00.000Z'],
+    ]);
+    await here.sees(/Without OPENAI_PROJECT what others/, 'main');
+    await here.sees(/1,000 or more sessions whose pages opened calls themselves/, 'main');
+    await here.sees(/gpt-realtime was charged by the lists 2029-11-01 and 2030-01-01/, 'main');
+    expect(await violations(here.page)).toEqual([]);
   });
 
   test('what has changed since yesterday, and where it shows', async () => {

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { BudgetRecord } from '../../machines/budget/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Database } from '../../src/database/database.ts';
-import { randomId, rowId } from '../../src/kernel/ids.ts';
+import { randomId, refOf, rowId } from '../../src/kernel/ids.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
 import type { Budget, BudgetTold, NewBudget } from '../../src/stores/budgets/contract.ts';
 import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
+import { createPostgresDearest } from '../../src/stores/budgets/postgres-dearest.ts';
 import { createPostgresBudgetUse } from '../../src/stores/budgets/postgres-use.ts';
 import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
@@ -208,6 +209,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
     const parts = nodesOf(
       storesOf(nodes, (database) => ({
         use: createPostgresBudgetUse(database),
+        dearestOfFour: createPostgresDearest(database, 4),
         ledger: createPostgresLedger(database),
         history: createPostgresVoiceHistory(database),
         calls: createPostgresVoiceCalls(database),
@@ -289,6 +291,42 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
         ofSubject: { tokens: 11, microDollars: 110 },
       });
       expect((await parts().use.ofSession(sessionId, subject, '2029-12-31')).ofSubject.tokens).toBe(0);
+    });
+
+    test('the sessions that cost most are named by their refs, of whom the budget counts, with since when', async () => {
+      const tenantId = randomId();
+      const sessions = Array.from({ length: 7 }, (_, n) =>
+        voiceRecord({ tenantId, agentId: n < 4 ? 'support' : 'sales', keyId: n % 2 === 0 ? 'site' : 'shop' }),
+      );
+      for (const record of sessions) await parts().history.insert({ record, state: 'engaged' });
+      const count = async (n: number, at: number, tokens: number) => {
+        const { id, subject, keyId } = sessions[n]!;
+        await used(at, tokens, { tenantId, subject, keyId, sessionId: id });
+      };
+      await count(6, DAY_BEGIN - 1, 1000);
+      for (const [n] of sessions.entries()) await count(n, DAY_BEGIN + n, n);
+      await count(1, DAY_BEGIN + 10, 50);
+      await used(DAY_BEGIN + 11, 999, { tenantId, subject: randomId(), keyId: null, sessionId: null });
+      const found = (...named: readonly (readonly [session: number, tokens: number])[]) =>
+        named.map(([n, tokens]) => ({ ref: refOf(sessions[n]!.id), microDollars: tokens * 10 }));
+      const all = { tenantId, agentId: null, keyId: null };
+      const { use, dearestOfFour } = parts();
+      expect(await use.dearestSessions(all, DAY_BEGIN)).toEqual({
+        sinceMs: DAY_BEGIN,
+        sessions: found([1, 51], [6, 6], [5, 5], [4, 4], [3, 3]),
+      });
+      const of = async (whose: Parameters<typeof use.dearestSessions>[0]) =>
+        (await use.dearestSessions(whose, DAY_BEGIN)).sessions;
+      expect(await of({ ...all, agentId: 'support' })).toEqual(found([1, 51], [3, 3], [2, 2]));
+      expect(await of({ ...all, keyId: 'site' })).toEqual(found([6, 6], [4, 4], [2, 2]));
+      expect(await of({ tenantId, subject: sessions[4]!.subject })).toEqual(found([4, 4]));
+      expect(await of({ tenantId: null, subject: sessions[4]!.subject })).toEqual(found([4, 4]));
+      expect(await of({ tenantId: randomId(), subject: sessions[4]!.subject })).toEqual([]);
+      expect(await dearestOfFour(all, DAY_BEGIN)).toEqual({
+        sinceMs: DAY_BEGIN + 5,
+        sessions: found([1, 50], [6, 6], [5, 5]),
+      });
+      expect((await use.dearestSessions({ ...all, tenantId: null }, DAY_BEGIN)).sessions).toHaveLength(5);
     });
 
     test('subjects and sessions over a limit are found if they are live or ended recently', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { NO_TOKENS } from '../../src/protocol/price.ts';
+import { noCauses } from '../support/no-causes.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
 import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
@@ -61,8 +62,30 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
         microDollars: 13,
         hasOwnPrices: false,
         isUnclassed: false,
-        hasDirect: false,
-        hasUnconfirmed: false,
+        causes: { ...noCauses, gapCalls: 1, gaps: [{ call: ours.id, microDollars: 3 }] },
+      });
+    });
+
+    test('what may be behind a difference is counted, the dearest of it by name', async () => {
+      const provider = aProvider();
+      const calls = Array.from({ length: 7 }, () => call({ provider }));
+      for (const each of calls) await stores().calls.insert(each, 1);
+      const count = (n: number, changes: Parameters<typeof usageOf>[2]) =>
+        stores().ledger.recordCall(usageOf(calls[n]?.id ?? '', randomId(), { atMs: FROM, ...changes }));
+      const gap = { isEstimated: true, gapMs: 1000 };
+      for (const [n] of calls.entries()) await count(n, { ...gap, picoDollars: BigInt(n + 1) * 1_000_000n });
+      await count(0, { ...gap, picoDollars: 9_000_000n, atMs: TO });
+      await count(0, { key: 'own', priceVersion: 'agent' });
+      await count(0, { model: 'unknown', priceVersion: '2031-01-01 dearest' });
+      await count(0, { priceVersion: '2031-05-01' });
+      const { causes, hasOwnPrices } = await days().counted([provider], FROM, TO);
+      expect(hasOwnPrices).toBe(true);
+      expect(causes).toEqual({
+        ...noCauses,
+        gapCalls: 7,
+        gaps: [7, 6, 5, 4, 3].map((n) => ({ call: calls[n - 1]?.id, microDollars: n })),
+        unpriced: ['unknown'],
+        repriced: [{ model: 'voice', versions: ['2030-01-01', '2031-05-01'] }],
       });
     });
 
@@ -71,14 +94,9 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
       const lost = call({ provider, createdAtMs: FROM - 5000 });
       const closed = { state: 'closed', closedAtMs: FROM - 1000, hangup: 'unconfirmed' } as const;
       await stores().calls.insert({ ...lost, ...closed }, 1);
-      const isUnconfirmed = async (from: number) =>
-        (await days().counted([provider], from, from + DAY_MS)).hasUnconfirmed;
-      expect(await Promise.all([FROM - 2 * DAY_MS, FROM - DAY_MS, FROM, TO].map(isUnconfirmed))).toEqual([
-        false,
-        true,
-        true,
-        false,
-      ]);
+      const unconfirmed = async (from: number) =>
+        (await days().counted([provider], from, from + DAY_MS)).causes.unconfirmedCalls;
+      expect(await Promise.all([FROM - 2 * DAY_MS, FROM - DAY_MS, FROM, TO].map(unconfirmed))).toEqual([0, 1, 1, 0]);
     });
 
     test('of the nodes that want to ask for a day only one may, and again only after a while', async () => {

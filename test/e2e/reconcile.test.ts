@@ -25,11 +25,15 @@ describe.skipIf(skipped !== undefined)(`reconcile, beside a running server ${ski
       ['reconcile', '--from', yesterday, '--to', today],
       world.environment,
     );
-    expect([code, stderr]).toEqual([3, '']);
+    expect([code, JSON.parse(stderr)]).toEqual([
+      3,
+      expect.objectContaining({ event: 'meter.drift', level: 'warn', day: yesterday, unexplainedDollars: 32 }),
+    ]);
     expect(stdout).toContain(`${yesterday}  unexplained  ours $0.00, OpenAI's $32.00`);
     expect(stdout).not.toContain(api.adminKey);
     const { body } = await world.backend().get('/api/operator/reconciliation');
-    expect(body).toMatchObject({ enabled: true, days: [{ day: yesterday, state: 'unexplained' }] });
+    expect(body).toMatchObject({ enabled: true, isOfProject: true });
+    expect(body).toMatchObject({ days: [{ day: yesterday, state: 'unexplained', causes: { gapCalls: 0, gaps: [] } }] });
     const { text } = await world.backend().get('/metrics');
     expect(text).toContain('\nswitchboard_meter_unexplained_dollars 32\n');
     expect(text).toContain('\nswitchboard_meter_drift_ratio{upstream="openai",model="gpt-realtime"} -1\n');

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, somebody, type Reply, type TestApp } from '../support/app.ts';
-import { HOUR, NOON } from '../support/clock.ts';
+import { service, somebody, unique, type Reply, type TestApp } from '../support/app.ts';
+import { HOUR, NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
@@ -209,6 +209,41 @@ describe('The overview shows what today costs', () => {
         { subject: subjectOf(slow), at: new Date(NOON + 3 * HOUR).toISOString() },
       ],
     });
+  });
+
+  test('and which daily totals of keys and tenants are used up or will be before midnight, as metrics tell too', async () => {
+    const tenant = { id: unique('tenant'), name: 'T', agents: [], admins: ['@t.example'], keys: [] };
+    await app.service.stores.tenants.merge([{ ...tenant, totals: { dollarsDaily: 40 } }]);
+    const key = await app.key({ tenantId: tenant.id, totals: { dollarsDaily: 10 } });
+    const closed = await app.key({ tenantId: tenant.id, totals: { dollarsDaily: 0 } });
+    const revoked = await app.key({ tenantId: tenant.id, totals: { dollarsDaily: 1 }, revokedAtMs: NOON });
+    const admin = await app.as('boss@t.example');
+    const totals = async () => ((await spend(admin)) as { readonly totals: object[] }).totals;
+    const shares = async () => {
+      const { text } = await app.get('/metrics', service);
+      return text.split('\n').filter((line) => line.includes(`daily_ceiling_used_ratio{tenant="${tenant.id}"`));
+    };
+    const metric = (keyId: string, share: number) =>
+      `switchboard_daily_ceiling_used_ratio{tenant="${tenant.id}",key="${keyId}"} ${share}`;
+    const id = await app.open(key);
+    await report(id, 1, 3);
+    const at = (hours: number) => new Date(NOON + Math.round(hours * HOUR)).toISOString();
+    const ofKey = { tenantId: tenant.id, keyId: key.id };
+    // Three dollars since eleven o'clock: at that pace 39 are used at midnight.
+    expect(await totals()).toEqual([{ ...ofKey, percent: 30, at: at(7 / 3) }]);
+    expect(await shares()).toEqual([metric(key.id, 0.3), metric('', 0.075)]);
+    await report(id, 1, 7);
+    expect(await shares()).toEqual([metric(key.id, 0.3), metric('', 0.075)]);
+    app.clock.advance(10 * SECOND);
+    const paceHours = (HOUR + 10 * SECOND) / HOUR / 10;
+    const ofTenant = { tenantId: tenant.id, keyId: null, percent: 25, at: at(10 / 3600 + 30 * paceHours) };
+    expect(await totals()).toEqual([{ ...ofKey, percent: 100, at: null }, ofTenant]);
+    expect(await shares()).toEqual([metric(key.id, 1), metric('', 0.25)]);
+    expect(JSON.stringify(await spend(await app.as('boss@globex.example')))).not.toContain(tenant.id);
+    app.clock.advance(12 * HOUR);
+    expect(await totals()).toEqual([]);
+    expect(await shares()).toEqual([metric('', 0), metric(key.id, 0)]);
+    expect(JSON.stringify(await shares())).not.toMatch(`${closed.id}|${revoked.id}`);
   });
 
   test('in the tenants that the operator may see, as in the rest of the overview', async () => {

@@ -124,7 +124,7 @@ describe('The overview says what stands out', () => {
 
   test('a ceiling that is or will be reached, and by whom first', () => {
     const atCeiling = [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: AT }];
-    const spend = { tokens: 1, dollars: 5, ceiling: 10, projected: 12, atCeiling, budgets: [] };
+    const spend = { tokens: 1, dollars: 5, ceiling: 10, projected: 12, atCeiling, budgets: [], totals: [] };
     expect(sentences({ spend })).toEqual([
       'watch: At this pace today costs $12.00, more than its ceiling of $10.00',
       'watch: Subject 7f3a…c3b4 reaches its ceiling at',
@@ -139,12 +139,33 @@ describe('The overview says what stands out', () => {
       { tenantId: null, id: 'all', percent: 100, at: null },
       { tenantId: 'acme', id: 'month', percent: 90, at: AT },
     ];
-    const spend = { tokens: 1, dollars: 5, ceiling: null, projected: 12, atCeiling: [], budgets };
+    const spend = { tokens: 1, dollars: 5, ceiling: null, projected: 12, atCeiling: [], budgets, totals: [] };
     expect(sentences({ spend })).toEqual([
       'wrong: The budget all of the installation is used up',
       'watch: The budget month of acme is used up at this pace at',
     ]);
     expect(whatStandsOut(overview({ spend }))[1]).toMatchObject({ href: '/console/budgets?tenantId=acme', at: AT });
+  });
+
+  test('daily ceilings of keys and tenants that are or will be used up', () => {
+    const totals = [
+      { tenantId: 'acme', keyId: 'site', percent: 104, at: null },
+      { tenantId: 'acme', keyId: null, percent: 80, at: AT },
+    ];
+    const spend = { tokens: 1, dollars: 5, ceiling: null, projected: 12, atCeiling: [], budgets: [], totals };
+    expect(whatStandsOut(overview({ spend }))).toEqual([
+      {
+        degree: 'wrong',
+        sentence: 'The daily ceiling of the key site of acme is used up: visitors are refused until midnight',
+        href: '/console/keys/acme/site',
+      },
+      {
+        degree: 'watch',
+        sentence: 'The daily ceiling of acme is used up at this pace at',
+        at: AT,
+        href: '/console/usage?by=key&tenantId=acme',
+      },
+    ]);
   });
 
   test('refusals and ends at three times the usual rate, if there are ten; never ends on request or by the clock', () => {

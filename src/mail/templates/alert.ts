@@ -25,8 +25,14 @@ interface BudgetAlert {
   readonly used: Amounts<never>;
   readonly limit: Amounts<null>;
   readonly then: 'end' | 'refuse' | 'tell';
+  /** When the period began; null for a session's own budget. Undefined, like what follows, in alerts that an older build left waiting. */
+  readonly since?: string | null;
   readonly resetAt: string | null;
   readonly projectedAt: string | null;
+  /** Those that cost most. */
+  readonly sessions?: readonly { readonly ref: string; readonly microDollars: number }[];
+  /** Since when; later than `since` if there was too much to read. */
+  readonly sessionsSince?: string | null;
 }
 
 interface WebhookAlert {
@@ -101,7 +107,7 @@ const ENDS = {
 };
 
 function budgetWords(data: BudgetAlert, isExceeded: boolean): Words {
-  const { tenantId, budget, account, percent, used, limit, then, resetAt, projectedAt } = data;
+  const { tenantId, budget, account, percent, used, limit, then, since, resetAt, projectedAt } = data;
   const name = `The budget "${budget.id}" of ${tenantId ?? 'the installation'}`;
   const subject = isExceeded ? `${name} is used up` : `${name} has reached ${percent} %`;
   const next = isExceeded ? 'What happens now' : 'When nothing is left';
@@ -116,12 +122,22 @@ function budgetWords(data: BudgetAlert, isExceeded: boolean): Words {
       ...(limit.minutes === undefined
         ? []
         : [`Used: ${count(used.minutes ?? 0)} of ${count(limit.minutes)} minutes of calls`]),
-      `Counts: ${account}, ${PERIODS[budget.period]}`,
+      `Counts: ${account}, ${PERIODS[budget.period]}${since == null ? '' : `, since ${time(since)}`}`,
       `Begins anew: ${resetAt === null ? 'never' : time(resetAt)}`,
       ...(projectedAt === null || isExceeded ? [] : [`Used up at the present pace: ${time(projectedAt)}`]),
       `${next}: ${ENDS[then]}`,
+      ...dearestLines(data),
     ],
   };
+}
+
+function dearestLines({ since, sessions = [], sessionsSince }: BudgetAlert): readonly string[] {
+  if (sessions.length === 0) return [];
+  const when = sessionsSince == null || sessionsSince === since ? '' : ` since ${time(sessionsSince)}`;
+  return [
+    `Sessions that cost most${when}:`,
+    ...sessions.map(({ ref, microDollars }) => `  ${ref}  ${dollars(microDollars)}`),
+  ];
 }
 
 const DISABLED: Readonly<Record<string, string>> = {

@@ -65,6 +65,7 @@ export function overviewRoute(services: Services): Route {
           projected: 590.1,
           atCeiling: [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: '2030-01-01T20:40:00.000Z' }],
           budgets: [{ tenantId: 'acme', id: 'march', percent: 96, at: '2030-01-01T22:10:00.000Z' }],
+          totals: [{ tenantId: 'acme', keyId: 'site', percent: 100, at: null }],
         },
         unexplainedDollars: 0,
         reconciledAt: '2030-01-01T06:00:02.000Z',

@@ -2,7 +2,8 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import { reconciliationReply, type OperatorReconciledDay } from '../../protocol/operator/reconciliation.ts';
-import type { ReconciledDay } from '../../stores/reconciliations/contract.ts';
+import type { Causes, ReconciledDay } from '../../stores/reconciliations/contract.ts';
+import { exampleCall } from '../calls/routes.ts';
 import { operatorRoute } from '../route.ts';
 
 const DAYS = 31;
@@ -13,6 +14,14 @@ const example: OperatorReconciledDay = {
   state: 'explained',
   rows: [{ model: 'gpt-realtime', class: 'audioIn', ours: 98_000, theirs: 104_000, dollars: 0.192, equal: false }],
   dollars: { ours: 12.4, theirs: 12.6, estimated: 0.31, unexplained: 0 },
+  causes: {
+    gapCalls: 1,
+    gaps: [{ call: exampleCall.ref, dollars: 0.31 }],
+    unpriced: [],
+    repriced: [],
+    directSessions: 0,
+    unconfirmedCalls: 0,
+  },
   askedAt: '2030-01-02T06:00:00.000Z',
 };
 
@@ -26,17 +35,25 @@ export function reconciliationRoute({ core: { config, stores } }: Services): Rou
     description:
       'Newest day first. Each day is compared every night until it is three days old; nothing is ever corrected as a result.',
     right: 'see-installation',
-    reply: { description: 'The days', schema: reconciliationReply, example: { enabled: true, days: [example] } },
+    reply: {
+      description: 'The days',
+      schema: reconciliationReply,
+      example: { enabled: true, isOfProject: true, days: [example] },
+    },
     handle: async ({ request: { atMs } }) => {
       const dayAt = (ms: number): string => iso(ms).slice(0, 10);
       const days = await stores.reconciliations.list(dayAt(atMs - DAYS * DAY_MS), dayAt(atMs));
-      return { enabled: config.reconciliation.adminKey !== undefined, days: days.map(toOperatorDay) };
+      return {
+        enabled: config.reconciliation.adminKey !== undefined,
+        isOfProject: config.upstream.openAiProject !== undefined,
+        days: days.map(toOperatorDay),
+      };
     },
   });
 }
 
 function toOperatorDay(reconciled: ReconciledDay): OperatorReconciledDay {
-  const { day, upstream, state, rows, askedAtMs } = reconciled;
+  const { day, upstream, state, rows, causes, askedAtMs } = reconciled;
   const { ourMicroDollars, theirMicroDollars, estimatedMicroDollars, unexplainedMicroDollars } = reconciled;
   return {
     day,
@@ -51,7 +68,17 @@ function toOperatorDay(reconciled: ReconciledDay): OperatorReconciledDay {
       estimated: estimatedMicroDollars / 1_000_000,
       unexplained: unexplainedMicroDollars / 1_000_000,
     },
+    causes: causes === undefined ? null : toOperatorCauses(causes),
     askedAt: iso(askedAtMs),
+  };
+}
+
+function toOperatorCauses({ gaps, unpriced, repriced, ...counts }: Causes): OperatorReconciledDay['causes'] {
+  return {
+    ...counts,
+    gaps: gaps.map(({ call, microDollars }) => ({ call, dollars: microDollars / 1_000_000 })),
+    unpriced: [...unpriced],
+    repriced: repriced.map(({ model, versions }) => ({ model, versions: [...versions] })),
   };
 }
 

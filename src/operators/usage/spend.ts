@@ -1,6 +1,6 @@
 import { iso, isoOrNull } from '../../kernel/time.ts';
 import { toUsed, type Spend } from '../../protocol/operator/usage.ts';
-import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { addTotals, NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import { covers } from '../../stores/tenants/contract.ts';
 import type { UsageReport } from '../../stores/usage-reports/contract.ts';
 import { projectTo, reachesAtMs } from './projection.ts';
@@ -27,16 +27,17 @@ export async function spendOf(
   if (typeof report === 'string') return null;
   const { total } = report;
   const ceiling = ceilingOfAll(services, tenants);
-  const sinceMs = recentSinceMs('tenant', atMs);
-  const recent = await services.core.stores.usageReports.since('tenant', sinceMs, tenants);
+  const sinceMs = recentSinceMs('key', atMs);
+  const byKey = await services.core.stores.usageReports.since('key', sinceMs, tenants);
   const projected =
-    recent === undefined ? undefined : projectTo(total, { used: sum(recent.values()), sinceMs }, atMs, resetAtMs);
+    byKey === undefined ? undefined : projectTo(total, { used: sum(byKey.values()), sinceMs }, atMs, resetAtMs);
   return {
     ...toUsed(total),
     ceiling: ceiling === null ? null : ceiling / 1_000_000,
     projected: projected === undefined ? null : projected.microDollars / 1_000_000,
     atCeiling: await atCeiling(report, atMs, resetAtMs, tenants, services),
     budgets: await budgetsAtLimit(atMs, resetAtMs, tenants, services),
+    totals: await totalsAtLimit(atMs, resetAtMs, tenants, { byKey, sinceMs }, services),
   };
 }
 
@@ -61,6 +62,44 @@ async function budgetsAtLimit(
       return [{ tenantId, id, percent, at: isUsedUp ? null : isoOrNull(projectedAtMs) }];
     })
     .slice(0, TOLD);
+}
+
+/** What was used since an instant, by `<tenant>/<key>`; undefined where that is too much to add up. */
+interface RecentByKey {
+  readonly byKey: ReadonlyMap<string, UsageTotals> | undefined;
+  readonly sinceMs: number;
+}
+
+/** Daily totals of keys and tenants that are used up, or will be before midnight, the most used first. */
+async function totalsAtLimit(
+  atMs: number,
+  resetAtMs: number,
+  tenants: readonly string[] | undefined,
+  { byKey, sinceMs }: RecentByKey,
+  { usage }: OperatorServices,
+): Promise<Spend['totals']> {
+  const shares = await usage.readDayShares(atMs);
+  const ofTenants = sumsOfTenants(byKey ?? new Map());
+  return shares
+    .filter(({ tenantId }) => covers(tenants ?? '*', tenantId))
+    .flatMap(({ tenantId, keyId, used, share, ceilings }) => {
+      const recent = keyId === null ? ofTenants.get(tenantId) : byKey?.get(`${tenantId}/${keyId}`);
+      const pace = { used: recent ?? NOTHING_USED, sinceMs };
+      const reachedMs = reachesAtMs(used, pace, ceilings, atMs, resetAtMs);
+      if (reachedMs === undefined) return [];
+      return [{ tenantId, keyId, percent: Math.floor(share * 100), at: share >= 1 ? null : iso(reachedMs) }];
+    })
+    .slice(0, TOLD);
+}
+
+/** What all keys of each tenant used. @param byKey by `<tenant>/<key>` */
+function sumsOfTenants(byKey: ReadonlyMap<string, UsageTotals>): ReadonlyMap<string, UsageTotals> {
+  const sums = new Map<string, UsageTotals>();
+  for (const [id, used] of byKey) {
+    const [tenantId = ''] = id.split('/');
+    sums.set(tenantId, addTotals(sums.get(tenantId) ?? NOTHING_USED, used));
+  }
+  return sums;
 }
 
 /** Who reaches a ceiling before midnight, earliest first; null where the last hour is too much to add up. */
@@ -88,10 +127,5 @@ async function atCeiling(
 }
 
 function sum(all: Iterable<UsageTotals>): UsageTotals {
-  let [tokens, microDollars] = [0, 0];
-  for (const each of all) {
-    tokens += each.tokens;
-    microDollars += each.microDollars;
-  }
-  return { tokens, microDollars };
+  return [...all].reduce(addTotals, NOTHING_USED);
 }

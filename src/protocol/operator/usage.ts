@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { subject, tenantAsked, tenantId } from '../fields.ts';
+import { keyId, subject, tenantAsked, tenantId } from '../fields.ts';
 import { dollars, instant, number, percent, string, tokens } from '../values.ts';
 import { asOf, nextCursor, pageAsked } from './page.ts';
 
@@ -93,6 +93,18 @@ export const spend = z.object({
       }),
     )
     .describe('Budgets that are used up, or will be before midnight, at most 20'),
+  totals: z
+    .array(
+      z.object({
+        tenantId: tenantId.describe('The tenant'),
+        keyId: keyId.nullable().describe('The widget key with these `totals`; null for those of the tenant itself'),
+        percent: percent.describe('The share of the daily ceiling that is used'),
+        at: instant.nullable().describe('When it will be used up; null if nothing is left today'),
+      }),
+    )
+    .describe(
+      'Daily ceilings of widget keys and tenants (`totals`) that are used up, or will be before midnight, the most used first, at most 20',
+    ),
 });
 
 export type Spend = z.infer<typeof spend>;

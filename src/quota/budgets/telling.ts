@@ -2,15 +2,17 @@ import { budgetMachine } from '../../../machines/budget/machine.ts';
 import { budgetRecordId, reachedOf, savedState } from '../../../machines/budget/selectors.ts';
 import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../../machines/budget/types.ts';
 import { createHost } from '../../actors/host.ts';
+import { ifAway } from '../../kernel/errors.ts';
 import { rowId } from '../../kernel/ids.ts';
 import { Lru } from '../../kernel/lru.ts';
-import { isoOrNull } from '../../kernel/time.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
 import { idOfBudget, minutesOf } from '../../protocol/budget.ts';
-import type { Budget, BudgetStates, BudgetTold, BudgetUsed } from '../../stores/budgets/contract.ts';
+import type { Budget, BudgetStates, BudgetTold, BudgetUse, BudgetUsed } from '../../stores/budgets/contract.ts';
 import type { FactCode, NewEntry } from '../../stores/journal/contract.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
-import { percentOf } from './matching.ts';
+import { scopeOf } from './connected.ts';
+import { countedBy, percentOf, soleOwner } from './matching.ts';
 
 /** Accounts for which it is remembered what was told; limited because users come and go. */
 const MAX_REMEMBERED = 20_000;
@@ -30,6 +32,7 @@ export interface BudgetLook {
 
 export interface TellingDeps {
   readonly budgetStates: BudgetStates;
+  readonly budgetUse: BudgetUse;
   readonly node: string;
   /** Addresses that get mail about budgets which name none; null stands for the installation. */
   readonly adminsOf: (tenantId: string | null) => readonly string[];
@@ -70,8 +73,8 @@ export class BudgetTelling {
       version: 0,
     };
     if (!saysMore(this.#known.get(fresh.id), budget, percent)) return;
-    const projectedAtMs = await look.projectedAtMs();
-    const about = { used, resetAtMs: period.resetAtMs, projectedAtMs };
+    const [projectedAtMs, dearest] = await Promise.all([look.projectedAtMs(), this.#dearestOf(look)]);
+    const about = { used, period, projectedAtMs, dearest };
     const host = this.#hostOf(fresh, budget, about);
     const event = { type: 'USED', at: atMs, percent, warnAt: budget.warnAt, budgetVersion: budget.version } as const;
     const outcome = await host.send(fresh.id, event);
@@ -83,9 +86,19 @@ export class BudgetTelling {
 
   /** Tells that a period has ended in which something was told. @param next the period after it @throws Unavailable when the database is away */
   async reset(record: BudgetRecord, budget: Budget, next: Period, atMs: number): Promise<void> {
-    const about = { used: { ...NOTHING_USED, connectedMs: 0 }, resetAtMs: next.resetAtMs, projectedAtMs: null };
+    const about = { used: { ...NOTHING_USED, connectedMs: 0 }, period: next, projectedAtMs: null, dearest: undefined };
     const host = this.#hostOf(record, budget, about);
     await host.send(record.id, { type: 'CLOCK', at: atMs });
+  }
+
+  /**
+   * The sessions that cost most in the period. Without them the rest is told nevertheless. A budget of each user or session names whose it is, and
+   * would read as much for each of them.
+   */
+  async #dearestOf({ budget, period, account }: BudgetLook): Promise<Dearest | undefined> {
+    if (soleOwner(budget) === undefined) return undefined;
+    const of = countedBy(budget) === 'subject' ? { tenantId: budget.tenantId, subject: account } : scopeOf(budget);
+    return this.#deps.budgetUse.dearestSessions(of, period.fromMs).catch(ifAway(() => undefined));
   }
 
   /** Remembers stored records, so that a node that has told nothing about a budget also notices when it changes. */
@@ -113,10 +126,13 @@ export class BudgetTelling {
 /** The parts of a notice that are not in the record. */
 interface ToldAbout {
   readonly used: BudgetUsed;
-  /** When the current period is over. */
-  readonly resetAtMs: number | null;
+  readonly period: Period;
   readonly projectedAtMs: number | null;
+  /** Undefined for a budget of each user or session, and where it is not known. */
+  readonly dearest: Dearest | undefined;
 }
+
+type Dearest = Awaited<ReturnType<BudgetUse['dearestSessions']>>;
 
 /** Whether the machine may have something to do for a share: most entries pass no threshold. */
 function saysMore(known: BudgetRecord | undefined, { version, warnAt }: Budget, percent: number): boolean {
@@ -133,7 +149,8 @@ function toldOf(
   { node, adminsOf }: TellingDeps,
 ): BudgetTold {
   const { type, at: atMs } = fact;
-  const { used, resetAtMs, projectedAtMs } = about;
+  const { used, projectedAtMs, dearest } = about;
+  const { fromMs, resetAtMs } = about.period;
   const { id, of, period, microDollars, microMinutes, tokens, atLimit } = budget;
   const minutes = (count: number) => (microMinutes === null ? {} : { minutes: count });
   const data = {
@@ -144,8 +161,11 @@ function toldOf(
     used: { tokens: used.tokens, microDollars: used.microDollars, ...minutes(minutesOf(used.connectedMs)) },
     limit: { tokens, microDollars, ...minutes((microMinutes ?? 0) / 1_000_000) },
     then: atLimit,
+    since: period === 'session' ? null : iso(fromMs),
     resetAt: isoOrNull(resetAtMs),
     projectedAt: isoOrNull(projectedAtMs),
+    sessions: dearest?.sessions ?? [],
+    sessionsSince: isoOrNull(dearest?.sinceMs ?? null),
   };
   return {
     type,

@@ -81,6 +81,9 @@ export interface UsageScope {
   readonly keyId: string | null;
 }
 
+/** Whose usage is considered: that of a subject, in a tenant or anywhere (null), or of a scope. */
+export type UsageOf = { readonly tenantId: string | null; readonly subject: string } | UsageScope;
+
 /** Whose calls are considered: those of a session, of a subject, or of a scope. */
 export type CallsOf = { readonly sessionId: string } | { readonly subject: string } | UsageScope;
 
@@ -97,6 +100,12 @@ export interface ConnectedSpan {
   readonly fromMs: number;
   /** Null while it is. */
   readonly untilMs: number | null;
+}
+
+/** What a session cost. */
+export interface DearestSession {
+  readonly ref: string;
+  readonly microDollars: number;
 }
 
 /** What was used of a budget. */
@@ -125,6 +134,14 @@ export interface BudgetUse {
    * It is worked out from the records of calls, so that each instant counts once, however many nodes held the call.
    */
   connected(of: CallsOf, fromMs: number, untilMs: number): Promise<ConnectedTime>;
+  /**
+   * The sessions that have cost most since an instant, the dearest first, at most 5; those that cost nothing are left out.
+   * @returns `sinceMs` is later than `fromMs` if there are too many entries: then only the newest were read
+   */
+  dearestSessions(
+    of: UsageOf,
+    fromMs: number,
+  ): Promise<{ readonly sessions: readonly DearestSession[]; readonly sinceMs: number }>;
   /** When the calls of sessions were connected, as `connected` counts them. */
   spansOf(sessionIds: readonly string[]): Promise<readonly ConnectedSpan[]>;
   /** Subjects of a tenant that have used at least this much since a day, with sessions that are live or ended since `endedFromMs`. */

@@ -5,6 +5,7 @@ import { grouped } from '../grouped.ts';
 import { addTotals, type UsageTotals } from '../ledger/contract.ts';
 import type { BudgetUse, BudgetUsed, LeastUsed, UsageScope } from './contract.ts';
 import { connectedMs, connectedSpans, createPostgresConnected } from './postgres-connected.ts';
+import { createPostgresDearest } from './postgres-dearest.ts';
 
 interface SpanQuery extends UsageScope {
   readonly fromMs: number;
@@ -50,6 +51,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
     ofSession: (sessionId, subject, day) => sessions({ sessionId, subject, day }),
     connected: createPostgresConnected(database),
+    dearestSessions: createPostgresDearest(database),
     spansOf: (sessionIds) => connectedSpans(database, sessionIds),
 
     async ofHours(scope, fromMs, untilMs) {

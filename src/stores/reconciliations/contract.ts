@@ -20,11 +20,39 @@ export interface CountedDay {
   readonly isUnclassed: boolean;
   /** Agents have their own prices, so the charge is not meant to match the provider's. */
   readonly hasOwnPrices: boolean;
-  /** Pages opened calls themselves, which no node hears. */
-  readonly hasDirect: boolean;
-  /** The provider did not confirm that a call was hung up: it may have gone on, and been billed, when nobody heard it any more. */
-  readonly hasUnconfirmed: boolean;
+  readonly causes: Causes;
 }
+
+/** What may be behind a difference between our count of a day and the provider's. */
+export interface Causes {
+  /** Calls that nobody here heard for a while, so that something of them was estimated, or taken from clients' reports; counted up to `MAX_COUNTED`. */
+  readonly gapCalls: number;
+  /** The calls of which most was estimated, at most `MAX_CAUSES`. */
+  readonly gaps: readonly Gap[];
+  /** Models in no list of prices, charged at the highest known rates; at most `MAX_CAUSES`. */
+  readonly unpriced: readonly string[];
+  /** Models that were charged by several versions of the price list; at most `MAX_CAUSES`. */
+  readonly repriced: readonly Repriced[];
+  /** Sessions whose pages opened calls themselves, which no node hears; counted up to `MAX_COUNTED`. */
+  readonly directSessions: number;
+  /** Calls whose hang-up the provider did not confirm: they may have gone on, and been billed, when nobody heard them any more. Counted alike. */
+  readonly unconfirmedCalls: number;
+}
+
+export interface Gap {
+  /** The id of the call. */
+  readonly call: string;
+  /** What was estimated of it on the day. */
+  readonly microDollars: number;
+}
+
+export interface Repriced {
+  readonly model: string;
+  readonly versions: readonly string[];
+}
+
+export const MAX_CAUSES = 5;
+export const MAX_COUNTED = 1000;
 
 /** One class of a model's tokens, as both sides count it. */
 export interface ReconciledRow {
@@ -65,6 +93,8 @@ export interface ReconciledDay {
   readonly unexplainedMicroDollars: number;
   /** The parts of that. They overlap: a difference in dollars includes those in the tokens of models. */
   readonly drifts: readonly Drift[];
+  /** Undefined in reports of earlier versions. */
+  readonly causes?: Causes | undefined;
   readonly askedAtMs: number;
 }
 

@@ -1,74 +1,16 @@
-import { PATIENT, type Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
-import { modelOfSnapshot, NO_TOKENS } from '../../protocol/price.ts';
-import { addTokens, tokensOf } from '../ledger/contract.ts';
+import { DAY_MS, iso } from '../../kernel/time.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { toldGiven } from '../webhooks/told.ts';
-import {
-  ASK_AGAIN_MS,
-  RECONCILED_DAYS,
-  type CountedDay,
-  type CountedModel,
-  type Drift,
-  type ReconciledDay,
-  type Reconciliations,
-} from './contract.ts';
-
-interface ModelRow {
-  readonly model: string;
-  readonly classes: readonly number[] | null;
-  readonly microDollars: number;
-  readonly estimated: number;
-  readonly hasOwnPrices: boolean;
-  readonly isUnclassed: boolean;
-}
-
-/** How long a call that nobody hears may go on after its session's end, or after the provider was asked to hang it up: providers allow an hour. */
-const OUTLIVES_MS = HOUR_MS;
+import { ASK_AGAIN_MS, RECONCILED_DAYS, type Drift, type ReconciledDay, type Reconciliations } from './contract.ts';
+import { countDay } from './counted.ts';
 
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
   const { column, value, execute } = statementsOf(database);
-  const patient = statementsOf(database, PATIENT);
   return {
-    async counted(providers, fromMs, toMs) {
-      const [models, unheard] = await Promise.all([
-        patient.query<ModelRow>`
-          with entry as materialized (
-            select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
-            where usage_entry.at_ms >= ${fromMs} and usage_entry.at_ms < ${toMs} and call_id is not null and basis <> 'tool'
-              -- A call that is kept no more was of the present provider, as far as anybody knows.
-              and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${providers}::text[])
-          ), class as (
-            select model, nth, sum(amount)::bigint as amount
-            from entry cross join lateral unnest(classes) with ordinality as given (amount, nth) group by model, nth
-          )
-          select model, (select array_agg(amount order by nth) from class where class.model = entry.model) as classes,
-            sum(micro_dollars)::bigint as "microDollars",
-            coalesce(sum(micro_dollars) filter (where estimated or basis = 'reported'), 0)::bigint as estimated,
-            bool_or(price_version = 'agent') as "hasOwnPrices",
-            bool_or(classes is null and basis = 'events' and not estimated and tokens > 0) as "isUnclassed"
-          from entry group by model order by model`,
-        patient.first<Pick<CountedDay, 'hasDirect' | 'hasUnconfirmed'>>`
-          select exists (
-            select from voice_session where not heard and provider = any(${providers}::text[])
-              and started_at_ms >= ${fromMs - DAY_MS} and started_at_ms < ${toMs}
-              and (ended_at_ms is null or ended_at_ms >= ${fromMs - OUTLIVES_MS})
-          ) as has_direct, exists (
-            select from voice_call where hangup = 'unconfirmed' and provider = any(${providers}::text[])
-              and closed_at_ms >= ${fromMs - OUTLIVES_MS} and created_at_ms < ${toMs}
-          ) as has_unconfirmed`,
-      ]);
-      return {
-        models: byModel(models),
-        microDollars: models.reduce((sum, { microDollars }) => sum + microDollars, 0),
-        hasOwnPrices: models.some((row) => row.hasOwnPrices),
-        isUnclassed: models.some((row) => row.isUnclassed),
-        hasDirect: unheard?.hasDirect === true,
-        hasUnconfirmed: unheard?.hasUnconfirmed === true,
-      };
-    },
+    counted: (providers, fromMs, toMs) => countDay(database, providers, fromMs, toMs),
 
     async claim(day, upstream, atMs, notSinceMs) {
       return (
@@ -135,16 +77,4 @@ function factOf({ model, microDollars }: Drift, reconciled: ReconciledDay): Give
   const whole = { ourMicroDollars, theirMicroDollars, estimatedMicroDollars };
   const data = { tenantId: null, day, upstream, model, microDollars, classes, ...whole };
   return { type: 'meter.drift', tenantId: null, atMs: askedAtMs, data };
-}
-
-/** Snapshots of a model are billed under its name or under their own: here they count as one model. */
-function byModel(rows: readonly ModelRow[]): CountedModel[] {
-  const models = new Map<string, CountedModel>();
-  for (const { model: name, classes, estimated } of rows) {
-    const model = modelOfSnapshot(name);
-    const before = models.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
-    const tokens = addTokens(before.tokens, tokensOf(classes ?? []));
-    models.set(model, { model, tokens, estimatedMicroDollars: before.estimatedMicroDollars + estimated });
-  }
-  return [...models.values()];
 }

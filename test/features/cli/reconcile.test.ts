@@ -4,6 +4,7 @@ import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
 import type { ReconciledDay } from '../../../src/stores/reconciliations/contract.ts';
 import { UpstreamFault, type ProviderDay } from '../../../src/upstream/contract.ts';
 import { ManualClock } from '../../support/clock.ts';
+import { noCauses } from '../../support/no-causes.ts';
 import { fakeTerminal } from './terminal.ts';
 
 const DAYS = ['--from', '2030-01-01', '--to', '2030-01-03'];
@@ -18,8 +19,7 @@ function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000)
     microDollars: ours * 32,
     hasOwnPrices: false,
     isUnclassed: false,
-    hasDirect: false,
-    hasUnconfirmed: false,
+    causes: noCauses,
   };
   const deps = {
     store: {

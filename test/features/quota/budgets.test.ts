@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
+import { refOf } from '../../../src/kernel/ids.ts';
 import { BudgetLimits } from '../../../src/quota/budgets/budgets.ts';
 import { percentOf } from '../../../src/quota/budgets/matching.ts';
 import { createPeriods } from '../../../src/quota/calendar.ts';
@@ -423,8 +424,11 @@ describe('The period of a budget', () => {
             ...common,
             percent: 50,
             used: { tokens: 7, microDollars: 6_000_000 },
+            since: '2030-01-02T00:00:00.000Z',
             resetAt: '2030-01-03T00:00:00.000Z',
             projectedAt: expect.any(String),
+            sessions: [{ ref: refOf(id), microDollars: 6_000_000 }],
+            sessionsSince: '2030-01-02T00:00:00.000Z',
           },
         },
         {
@@ -434,8 +438,11 @@ describe('The period of a budget', () => {
             ...common,
             percent: 0,
             used: { tokens: 0, microDollars: 0 },
+            since: '2030-01-03T00:00:00.000Z',
             resetAt: '2030-01-04T00:00:00.000Z',
             projectedAt: null,
+            sessions: [],
+            sessionsSince: null,
           },
         },
       ]);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
 import { verdictOf } from '../../../src/reconciliation/verdict.ts';
-import type { CountedDay, ReconciledState } from '../../../src/stores/reconciliations/contract.ts';
+import type { Causes, CountedDay, ReconciledState } from '../../../src/stores/reconciliations/contract.ts';
+import { noCauses } from '../../support/no-causes.ts';
 
 /** A million audio tokens are worth 32 dollars. */
 const RATE = 32;
@@ -14,6 +15,7 @@ interface Given {
   readonly ourDollars?: number;
   readonly theirDollars?: number;
   readonly rest?: Partial<CountedDay>;
+  readonly causes?: Partial<Causes>;
   readonly isUnpriced?: boolean;
 }
 
@@ -24,6 +26,7 @@ function verdict({
   ourDollars = HUNDRED,
   theirDollars = HUNDRED,
   rest = {},
+  causes = {},
   isUnpriced = false,
 }: Given) {
   const tokens = (audioIn: number): TokenClasses => ({ ...NO_TOKENS, audioIn });
@@ -32,9 +35,8 @@ function verdict({
     microDollars: ourDollars,
     hasOwnPrices: false,
     isUnclassed: false,
-    hasDirect: false,
-    hasUnconfirmed: false,
     ...rest,
+    causes: { ...noCauses, ...causes },
   };
   const worthOf = (_model: string, { audioIn }: TokenClasses) => (isUnpriced ? undefined : audioIn * RATE);
   return verdictOf(counted, { models: new Map([['voice', tokens(theirs)]]), microDollars: theirDollars }, worthOf);
@@ -55,21 +57,26 @@ describe('A day is', () => {
       'explained by calls of pages, where they count more',
       'explained',
       0,
-      { theirs: 1_000_000, rest: { hasDirect: true } },
+      { theirs: 1_000_000, causes: { directSessions: 1 } },
     ],
     [
       'unexplained where a call may not have been hung up, even though pages called themselves',
       'unexplained',
       32_000_000,
-      { theirs: 1_000_000, rest: { hasDirect: true, hasUnconfirmed: true } },
+      { theirs: 1_000_000, causes: { directSessions: 1, unconfirmedCalls: 1 } },
     ],
     [
       'unexplained in dollars where a call may not have been hung up',
       'unexplained',
       50_000_000,
-      { ourDollars: HUNDRED / 2, rest: { hasDirect: true, hasUnconfirmed: true } },
+      { ourDollars: HUNDRED / 2, causes: { directSessions: 1, unconfirmedCalls: 1 } },
     ],
-    ['not explained by these where we do', 'unexplained', 32_000_000, { ours: 1_000_000, rest: { hasDirect: true } }],
+    [
+      'not explained by these where we do',
+      'unexplained',
+      32_000_000,
+      { ours: 1_000_000, causes: { directSessions: 1 } },
+    ],
     ['unexplained by a model without a price', 'unexplained', 1, { ours: 2000, theirs: 1000, isUnpriced: true }],
     ['unexplained in dollars alone: a price is wrong', 'unexplained', 50_000_000, { ourDollars: HUNDRED / 2 }],
     ['equal in dollars within half a percent', 'equal', 0, { theirDollars: HUNDRED * 1.004 }],

@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mailSender, mailServer } from '../../../config/mail-settings.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { refOf } from '../../../src/kernel/ids.ts';
+import { alertMail } from '../../../src/mail/templates/alert.ts';
 import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
 import type { ReconciledDay } from '../../../src/stores/reconciliations/contract.ts';
 import type { WebhookDelivery } from '../../../src/stores/webhooks/contract.ts';
@@ -74,7 +77,8 @@ describe('People', () => {
     expect(raw).toContain('Auto-Submitted: auto-generated');
     const text = parsed.text ?? '';
     expect(text).toContain('Used: $6.00 of $10.00');
-    expect(text).toContain('Counts: tenant:globex, a month');
+    expect(text).toMatch(/Counts: tenant:globex, a month, since \d{4}-\d\d-01 00:00 UTC/);
+    expect(text).not.toContain('Sessions');
     expect(text).toMatch(/Begins anew: \d{4}-\d\d-01 00:00 UTC/);
     expect(text).toContain('When nothing is left: sessions are refused, and those that are open end');
     expect(text).toContain(`${CONSOLE}/console/budgets`);
@@ -95,6 +99,51 @@ describe('People', () => {
       'b@example.com: The budget "march" of globex has reached 50 %',
       'ops@example.com: The budget "all" of the installation has reached 50 %',
     ]);
+  });
+
+  test('are told which sessions cost most, by their refs', async () => {
+    await make();
+    const key = await app.key({ tenantId: 'globex' });
+    const ids = [await app.open(key), await app.open(key), await app.open(await app.key())] as const;
+    for (const [n, dollars] of [2, 4.5, 100].entries())
+      await app.post('/api/auth/usage', { sm_session_id: ids[n], tokens: 0, dollars }, service);
+    await tick();
+    const [{ parsed, raw }] = smtp.mails as [ReceivedMail];
+    const refs = ids.map(refOf);
+    expect(parsed.text).toContain(`Sessions that cost most:\n  ${refs[1]}  $4.50\n  ${refs[0]}  $2.00\n`);
+    expect(parsed.text).not.toContain(refs[2]);
+    for (const id of ids) expect(raw).not.toContain(id);
+    // They are told of the next threshold even if these cannot be read.
+    const { budgetUse } = app.service.stores;
+    vi.spyOn(budgetUse, 'dearestSessions').mockRejectedValueOnce(new Unavailable('database'));
+    await use(2);
+    vi.restoreAllMocks();
+    await tick();
+    expect(smtp.mails[1]?.parsed.subject).toBe('The budget "march" of globex has reached 80 %');
+    expect(smtp.mails[1]?.parsed.text).not.toContain('Sessions');
+  });
+
+  test('are told since when that was looked at, where a period had too much, and nothing of it by older builds', () => {
+    const data = {
+      tenantId: 'globex',
+      budget: { id: 'march', of: 'tenant', period: 'month' },
+      account: 'tenant:globex',
+      percent: 50,
+      used: { tokens: 0, microDollars: 6_000_000 },
+      limit: { tokens: null, microDollars: 10_000_000 },
+      then: 'end',
+      resetAt: '2030-04-01T00:00:00.000Z',
+      projectedAt: null,
+    } as const;
+    const textOf = (more: object): string =>
+      alertMail([{ type: 'budget.warned', timestamp: '2030-03-09T10:00:00.000Z', data: { ...data, ...more } }], CONSOLE)
+        .text;
+    const sessions = [{ ref: 's:9c6574da8b8a41a18da9308f4ad974ce:Zq3v0m8', microDollars: 10_000 }];
+    const [since, sessionsSince] = ['2030-03-01T00:00:00.000Z', '2030-03-09T07:10:00.000Z'];
+    expect(textOf({ since, sessions, sessionsSince })).toContain(
+      `Sessions that cost most since 2030-03-09 07:10 UTC:\n  ${sessions[0]?.ref}  $0.01\n`,
+    );
+    expect(textOf({})).toMatch(/Counts: tenant:globex, a month\n(?!.*Sessions)/s);
   });
 
   test('get twenty mails an hour of a tenant, and the rest in one when the hour is over', async () => {

@@ -147,6 +147,14 @@ function* ofSpend(spend: NonNullable<Overview['spend']>): Iterable<Matter> {
     if (at === null) yield { degree: 'wrong', sentence: `${name} is used up`, href };
     else yield { degree: 'watch', sentence: `${name} is used up at this pace at`, at, href };
   }
+  for (const { tenantId, keyId, at } of spend.totals ?? []) {
+    const name = `The daily ceiling of ${keyId === null ? tenantId : `the key ${keyId} of ${tenantId}`}`;
+    const href =
+      keyId === null ? `/console/usage${queryText({ by: 'key', tenantId })}` : `/console/keys/${tenantId}/${keyId}`;
+    if (at === null)
+      yield { degree: 'wrong', sentence: `${name} is used up: visitors are refused until midnight`, href };
+    else yield { degree: 'watch', sentence: `${name} is used up at this pace at`, at, href };
+  }
   const [first] = atCeiling ?? [];
   if (first === undefined) return;
   const sentence =

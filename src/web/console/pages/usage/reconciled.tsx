@@ -1,3 +1,4 @@
+import { queryText } from '../../data/query.ts';
 import { useResource } from '../../data/resource.ts';
 import type { ReconciledDay, Reconciliation } from '../../data/shapes.ts';
 import { Card } from '../../parts/card.tsx';
@@ -7,11 +8,15 @@ import { Problem, Shown } from '../../parts/view-states.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../words/format.ts';
 
+const DAY_MS = 24 * 3600_000;
+/** The API counts no further. */
+const MAX_COUNTED = 1000;
+
 /** What the state of a day means. */
 const MEANINGS: Readonly<Record<ReconciledDay['state'], string>> = {
   equal: '',
   explained: 'What differs was estimated here, or is of calls that pages opened themselves.',
-  unexplained: 'Nothing explains what differs: see the calls of that day whose hang-up is unconfirmed.',
+  unexplained: 'Nothing explains what differs.',
   unreadable: 'The provider’s answer does not say what is asked.',
 };
 
@@ -34,7 +39,16 @@ export function Reconciled() {
   return (
     <Card title="Counted here, and billed by the provider">
       <Shown resource={resource} what="what the provider bills">
-        {({ enabled, days }) => (days.length === 0 ? <NoDays isEnabled={enabled} /> : <Days days={days} />)}
+        {({ enabled, isOfProject, days }) => (
+          <>
+            {enabled && !isOfProject && (
+              <p class="soft">
+                Without <code>OPENAI_PROJECT</code> what others of the organization use is in what the provider bills.
+              </p>
+            )}
+            {days.length === 0 ? <NoDays isEnabled={enabled} /> : <Days days={days} />}
+          </>
+        )}
       </Shown>
     </Card>
   );
@@ -65,8 +79,8 @@ function State({ state, dollars }: ReconciledDay) {
   return <Problem>{state + worth}</Problem>;
 }
 
-/** The classes that differ, for a day that is not equal. */
-function detailOf({ state, rows }: ReconciledDay) {
+/** The classes that differ, and what may be behind that, for a day that is not equal. */
+function detailOf({ day, state, rows, causes }: ReconciledDay) {
   const different = rows.filter(({ equal }) => !equal);
   if (state === 'equal') return undefined;
   return (
@@ -82,6 +96,66 @@ function detailOf({ state, rows }: ReconciledDay) {
           ))}
         </ul>
       )}
+      {/* An older server does not send them. */}
+      {causes != null && state !== 'unreadable' && <CausesOf day={day} causes={causes} />}
     </>
   );
+}
+
+interface CausesProps {
+  readonly day: string;
+  readonly causes: NonNullable<ReconciledDay['causes']>;
+}
+
+/** Where to look for the reason. */
+function CausesOf({ day, causes }: CausesProps) {
+  const { gapCalls, gaps, unpriced, repriced, directSessions, unconfirmedCalls } = causes;
+  const found = [
+    unconfirmedCalls > 0 && (
+      <a href="/console/calls?hangup=unconfirmed">{numberOf(unconfirmedCalls, 'call')} without a confirmed hang-up</a>
+    ),
+    gapCalls > 0 && (
+      <>
+        {numberOf(gapCalls, 'call')} not heard for a while, estimated at{' '}
+        {gaps.map(({ call, dollars }, n) => (
+          <span key={call}>
+            {n > 0 && ', '}
+            <a href={`/console/calls/${call}`}>{moneyText(dollars)}</a>
+          </span>
+        ))}
+        {gapCalls > gaps.length && ', …'}
+      </>
+    ),
+    directSessions > 0 && (
+      <>
+        {numberOf(directSessions, 'session')} whose pages opened calls themselves, among{' '}
+        <a href={`/console/sessions${queryText(timesOf(day))}`}>those of that day</a>
+      </>
+    ),
+    unpriced.length > 0 && `models in no price list, charged at the highest known rates: ${unpriced.join(', ')}`,
+    ...repriced.map(
+      ({ model, versions }) => `a new price list: ${model} was charged by the lists ${versions.join(' and ')}`,
+    ),
+  ].filter(Boolean);
+  if (found.length === 0) return null;
+  return (
+    <>
+      <p class="soft">It may be because of:</p>
+      {found.map((cause, n) => (
+        <p key={n} class="soft">
+          {cause}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function numberOf(count: number, what: string): string {
+  return `${countText(count)}${count >= MAX_COUNTED ? ' or more' : ''} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** A day of UTC as the times of a filter. */
+function timesOf(day: string) {
+  const fromMs = Date.parse(day);
+  return { from: new Date(fromMs).toISOString(), to: new Date(fromMs + DAY_MS).toISOString() };
 }
