@@ -240,7 +240,10 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     const page = await open();
     await begin(page);
     const { id } = await shows(page, isOpen);
+    // Firefox's fake microphone makes a continuous tone: the visitor has finished speaking once they are muted.
     await press(page, 'mute');
+    const captions = /You\(\d+\.\d s of speech, which the echo does not transcribe\)Assistant\(\d+\.\d s of speech\)/;
+    await shows(page, { captions: expect.stringMatching(captions) });
     await write(page, 'Are you open on Sunday?');
     await press(page, 'instead');
     await shows(page, { id, status: 'Waiting for your message' });
