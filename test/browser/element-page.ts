@@ -33,7 +33,7 @@ export class Website {
         consent: 'Ada writes it down.',
       },
     };
-    const held = { ...agent, id: 'held', turns: { detect: 'push' }, transcribe: {} };
+    const held = { ...agent, id: 'held', turns: { detect: 'push' }, transcribe: {}, greeting: 'Welcome.' };
     const lockedHeld = { ...held, id: 'locked-held', dataChannel: 'none' };
     world = await World.start(
       {

@@ -9,9 +9,11 @@ const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
 
 const findFirefox = (): string => findBinary('firefox-esr', 'firefox-esr');
 
-/** A fake microphone that needs no permission, and peers that find each other on a machine without a network. */
+/**
+ * A fake microphone that needs no permission, and peers that find each other on a machine without a network. All else is as Firefox is delivered: a page
+ * makes no sound before it is touched.
+ */
 const preferences = {
-  'media.autoplay.default': 0,
   'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
   // By default Firefox offers only the address of its route to the internet.
@@ -101,13 +103,21 @@ const visit = `(async () => {
   return { isMuted, isUnmuted: !widget.muted, corner, begins: part('start').textContent, isOver: widget.session === undefined, ended: told.at(-1)[1].reason };
 })()`;
 
-/** Keeps the element's events from before it exists. Tests poll what the page shows, so that they can miss no event. */
+/**
+ * Keeps the element's events from before it exists, and logs whether sound is allowed. Tests poll what the page shows, so that they can miss no event.
+ */
 const noting = `<script>
   globalThis.told = [];
   globalThis.loudest = 0;
   for (const type of ['media', 'transcript', 'error', 'ended'])
     addEventListener('switchboard-' + type, ({ detail }) => told.push([type, JSON.parse(JSON.stringify(detail))]));
   addEventListener('switchboard-level', ({ detail }) => (loudest = Math.max(loudest, detail.agent)));
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function () {
+    const playing = play.call(this);
+    playing.then(() => console.log('sound plays'), ({ name }) => console.log('sound: ' + name));
+    return playing;
+  };
 </script>`;
 
 /** What the page shows of the element. */
@@ -266,6 +276,17 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     await Promise.all([page.waitForNavigation(soon), page.evaluate(`document.querySelector('a').click()`)]);
     await shows(page, { id, status: 'Waiting for your message', message: expect.stringContaining('blocked'), kept: 0 });
     await write(page, 'Are you open on Sunday?');
+
+    // On a page that the visitor has not touched, the agent is heard as soon as they touch anything. Scripts of the test count as a touch.
+    const sounds: string[] = [];
+    page.on('console', (message) => message.text().startsWith('sound') && sounds.push(message.text()));
+    const hears = (sound: string): Promise<void> => vi.waitFor(() => expect(sounds.splice(0)).toEqual([sound]), soon);
+    await page.goto(`${site.switchboard}/healthz`);
+    await page.goto(`${site.host.origin}/own`);
+    await hears('sound: NotAllowedError');
+    await page.mouse.click(5, 5);
+    await hears('sound plays');
+    await shows(page, { id, status: 'Waiting for your message' });
     await page.close();
   });
 });
