@@ -33,5 +33,9 @@ export function describeTurn(item_id: string, ms: number, isTranscribed: boolean
     content_index: 0,
     ...words,
   });
-  return [...turn, ...wordByWord(transcript).map((delta) => tell('delta', { delta })), tell('completed', { transcript })];
+  return [
+    ...turn,
+    ...wordByWord(transcript).map((delta) => tell('delta', { delta })),
+    tell('completed', { transcript }),
+  ];
 }

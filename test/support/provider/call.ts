@@ -314,7 +314,9 @@ export class TestCall {
         const unknown = Object.keys(update.data.session).find((name) => this.terms.dropped?.get(name) === 'refused');
         if (unknown !== undefined) return refuse('unknown_parameter', `Unknown ${unknown}.`);
         const { audio = {}, ...asked } = update.data.session;
-        const changes = Object.fromEntries(Object.entries(asked).filter(([name]) => this.terms.dropped?.has(name) !== true));
+        const changes = Object.fromEntries(
+          Object.entries(asked).filter(([name]) => this.terms.dropped?.has(name) !== true),
+        );
         if (audio.output?.speed !== undefined && this.#open.size > 0)
           return refuse('invalid_value', 'Cannot change the speed while a response is in progress.');
         const before = (this.session['audio'] ?? {}) as { readonly input?: object; readonly output?: object };

@@ -150,7 +150,8 @@ export class TestCalls {
     const refused = this.#refusal(request, asked.offer);
     if (refused !== undefined) return refuse(response, refused, this.#credentials.retryAfter);
     const unknown = Object.keys(asked.session).find((name) => this.dropped.get(name) === 'refused');
-    if (unknown !== undefined) return refuse(response, invalid(400, `Unknown ${unknown}.`, unknown, 'unknown_parameter'));
+    if (unknown !== undefined)
+      return refuse(response, invalid(400, `Unknown ${unknown}.`, unknown, 'unknown_parameter'));
     const call = this.#create('realtime', request, asked.session, asked.offer);
     const location = locations[this.createMode] ?? ((path: string) => path);
     const address = location(`${(request.url ?? '').split('?')[0]}/${call.id}`, `http://${request.headers.host}`);
