@@ -1,5 +1,5 @@
-import { EventChannel, type Words } from './channel.ts';
-import { describeResponse, describeSession } from './describe.ts';
+import { EventChannel, type ChannelEvents, type Words } from './channel.ts';
+import { describeResponse, describeSession, describeTurn } from './describe.ts';
 import type { EchoConnection, EchoEvent, EchoSetup, OverReason } from './events.ts';
 import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
@@ -7,7 +7,7 @@ import { SpeechDetector, type Utterance } from './speech.ts';
 import { ConversationUsage, describeUsage, type ResponseTokens } from './usage.ts';
 import type { EchoTimes } from './times.ts';
 import type { WebRtc } from './web-rtc.ts';
-import { describeSpeech, replyTo, sayUnasked } from './words.ts';
+import { describeSpeech, replyTo, sayUnasked, wordByWord } from './words.ts';
 
 const TICK_MS = 50;
 /** How often continuing speech is reported as activity. */
@@ -57,7 +57,7 @@ export class EchoCall {
     this.#maxOutputTokens = setup.maxOutputTokens;
     this.#isPush = setup.behaviour?.turns?.detect === 'push';
     const created = describeSession(setup);
-    this.#channel = new EventChannel(created, {
+    const on: ChannelEvents = {
       configured: (session) =>
         this.#tell({ type: 'configChanged', session, created, maxOutputTokens: this.#maxOutputTokens }),
       cancelled: () => this.#interrupt(),
@@ -65,7 +65,8 @@ export class EchoCall {
       cleared: () => this.#clear(),
       committed: (eventId) => this.#commit(eventId),
       told: (event) => this.#tell({ type: 'told', event }),
-    });
+    };
+    this.#channel = new EventChannel(created, on, typeof setup.behaviour?.transcribe === 'object');
     this.#tools = setup.tools.map(({ name }) => name);
     this.#peer = new EchoPeer(deps.webRtc, times.delayMs, {
       connected: () => (this.#isConnected = true),
@@ -157,17 +158,13 @@ export class EchoCall {
       audio_end_ms: utterance.endMs - this.#bornMs,
       item_id: this.#item,
     });
-    this.#transcribe(utterance);
+    this.#tellTurn(utterance);
     this.#respond(utterance);
   }
 
-  #transcribe({ startMs, endMs }: Utterance): void {
-    this.#channel.tell({
-      type: 'conversation.item.input_audio_transcription.completed',
-      item_id: this.#item,
-      content_index: 0,
-      transcript: describeSpeech(endMs - startMs),
-    });
+  #tellTurn({ startMs, endMs }: Utterance): void {
+    for (const event of describeTurn(this.#item, endMs - startMs, this.#channel.isTranscribing))
+      this.#channel.tell(event);
   }
 
   #clear(): void {
@@ -185,8 +182,7 @@ export class EchoCall {
       );
     this.#turn = said;
     this.#item = makeId('item_');
-    this.#channel.tell({ type: 'input_audio_buffer.committed', previous_item_id: null, item_id: this.#item });
-    this.#transcribe(said);
+    this.#tellTurn(said);
   }
 
   /** Answers what was said aloud; or, if there are words or instructions, answers in words. */
@@ -262,7 +258,7 @@ export class EchoCall {
       };
       return this.#finishResponse(id, 'completed', tokens, [call]);
     }
-    for (const delta of reply.text.match(/\S+\s*/g) ?? [])
+    for (const delta of wordByWord(reply.text))
       this.#channel.tell({ type: 'response.output_text.delta', response_id: id, item_id: item, delta });
     this.#channel.tell({ type: 'response.output_text.done', response_id: id, item_id: item, text: reply.text });
     this.#finishResponse(id, 'completed', tokens);

@@ -25,6 +25,11 @@ export interface Words {
 /** A session in the form in which the API's events contain it. */
 export type Settings = Readonly<Record<string, unknown>>;
 
+/** The part of the settings that the echo understands, if a page has set it. */
+interface Changes {
+  readonly audio?: { readonly input?: { readonly transcription?: unknown } | null } | null;
+}
+
 /**
  * The data channel of a call. It sends the page the events of OpenAI's realtime API, and takes those that change the session, say something
  * in words, or ask for a response or stop it.
@@ -32,6 +37,7 @@ export type Settings = Readonly<Record<string, unknown>>;
 export class EventChannel {
   readonly #created: Settings;
   readonly #on: ChannelEvents;
+  readonly #transcribes: boolean;
   #session: Settings;
   #channel: RTCDataChannel | undefined;
   #isGreeted = false;
@@ -40,11 +46,19 @@ export class EventChannel {
   /** What to say once, if there is nothing else to answer. */
   #aside: string | undefined;
 
-  /** @param session the settings that the call was created with */
-  constructor(session: Settings, on: ChannelEvents) {
+  /** @param session the settings that the call was created with @param transcribes whether they ask for what the visitor says in words */
+  constructor(session: Settings, on: ChannelEvents, transcribes = false) {
     this.#created = { type: 'realtime', object: 'realtime.session', id: makeId('sess_'), ...session };
     this.#session = this.#created;
     this.#on = on;
+    this.#transcribes = transcribes;
+  }
+
+  /** Whether the session asks for what the visitor says in words. */
+  get isTranscribing(): boolean {
+    const { audio }: Changes = this.#session;
+    const transcription = audio?.input?.transcription;
+    return transcription === undefined ? this.#transcribes : transcription !== null;
   }
 
   open(channel: RTCDataChannel): void {

@@ -9,8 +9,14 @@ export interface EchoSetup {
   readonly voice: string;
   readonly instructions?: string | undefined;
   readonly tools: readonly { readonly name: string }[];
-  /** Who decides on turns: with `push`, only the page. */
-  readonly behaviour?: { readonly turns?: { readonly detect?: string | undefined } | undefined } | null | undefined;
+  /** Who decides on turns: with `push`, only the page. And whether what the visitor says is wanted in words, which it is if there is an object. */
+  readonly behaviour?:
+    | {
+        readonly turns?: { readonly detect?: string | undefined } | undefined;
+        readonly transcribe?: object | false | undefined;
+      }
+    | null
+    | undefined;
   /** The most tokens that one response may have; undefined for no limit. */
   readonly maxOutputTokens: number | undefined;
 }

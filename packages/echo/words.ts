@@ -61,9 +61,23 @@ export function sayUnasked(instructions: string | undefined): string {
   return words ?? 'Hello. I am an echo: I say back what I hear.';
 }
 
-/** Stands for spoken words, which the echo cannot recognise. */
+/** Stands for the words of the echo, which are those of the visitor, whom it does not understand. */
 export function describeSpeech(ms: number): string {
-  return `(${(ms / 1000).toFixed(1)} s of speech)`;
+  return `(${lengthOf(ms)} of speech)`;
+}
+
+/** Stands for what a visitor said, where the session asks for it in words. */
+export function describeHeard(ms: number): string {
+  return `(${lengthOf(ms)} of speech, which the echo does not transcribe)`;
+}
+
+function lengthOf(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** A text in the parts in which a provider sends it. */
+export function wordByWord(text: string): readonly string[] {
+  return text.match(/\S+\s*/g) ?? [];
 }
 
 function isJson(text: string): boolean {

@@ -82,7 +82,7 @@ function geminiTurns({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>
 const providers: Readonly<Record<string, Rows>> = {
   openai: realtime,
   azure: realtime,
-  // The echo has no model: it says what Switchboard has it say, and the other fields make no difference.
+  // The echo has no model: it says what Switchboard has it say, and takes turns and transcription from the call. The rest makes no difference.
   local: {
     ...Object.fromEntries(BEHAVIOUR_FIELDS.map((field) => [field, 'always'])),
     greeting: 'ours',

@@ -70,6 +70,7 @@ function callRequest(changes: Partial<CallRequest>): CallRequest {
     model: 'echo',
     voice: 'marin',
     instructions: 'Say what you hear.',
+    behaviour: { transcribe: {} },
     tools: [{ kind: 'http_tool', name: 'lookup' }],
     subjectHash: 'ab12',
     signal: new AbortController().signal,
@@ -134,10 +135,13 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await hearsItself();
     await inPage('speak(false)');
     await sees('output_audio_buffer.stopped');
-    expect(await types()).toEqual([
+    expect((await types()).filter((type, i, all) => type !== all[i - 1])).toEqual([
       'session.created',
       'input_audio_buffer.speech_started',
       'input_audio_buffer.speech_stopped',
+      'input_audio_buffer.committed',
+      'conversation.item.added',
+      'conversation.item.input_audio_transcription.delta',
       'conversation.item.input_audio_transcription.completed',
       'response.created',
       'output_audio_buffer.started',
@@ -153,6 +157,12 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     const done = await inPage<{ response: { usage: { total_tokens: number } } }>('call.events.at(-2)');
     expect(done).toMatchObject({ response: { object: 'realtime.response', status: 'completed' } });
     expect(done.response.usage.total_tokens).toBeGreaterThan(40);
+    const captions = await inPage<readonly { delta?: string; transcript?: string }[]>(
+      "call.events.filter(({ type }) => type.includes('input_audio_transcription'))",
+    );
+    const transcript = captions.map(({ delta }) => delta).join('');
+    expect(transcript).toMatch(/^\(\d+\.\d s of speech, which the echo does not transcribe\)$/);
+    expect(captions.at(-1)).toMatchObject({ transcript });
   });
 
   test('tells each attached sideband who speaks and what it cost', async () => {
@@ -168,13 +178,16 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
       'ready',
       'listening',
       'activity',
+      'words',
       'responseStarted',
       'activity',
       'speaking',
       'usage',
       'responseDone',
     ]);
-    expect(heard.filter(({ type }) => type === 'speech' || type === 'transcript')).toMatchObject([
+    const isPart = (event: UpstreamEvent): boolean => event.type === 'transcript' && !event.isWhole;
+    const shown = heard.filter(({ type }) => type === 'speech' || type === 'transcript');
+    expect(shown.filter((event) => !isPart(event))).toMatchObject([
       { who: 'visitor', isOn: true },
       { who: 'visitor', isOn: false },
       { who: 'visitor', isWhole: true },
@@ -188,7 +201,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(usage).toMatchObject({ type: 'usage', key, model: undefined, tokens: { textIn: 40, textCached: 0 } });
   });
 
-  test('counts the conversation so far as cached input of the second response', async () => {
+  test('counts the conversation so far as cached input, and transcribes nothing once the page wants no words', async () => {
     await dial();
     await attach();
     for (let turn = 1; turn <= 2; turn += 1) {
@@ -196,7 +209,11 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
       await inPage('speak(false)');
       await vi.waitFor(() => expect(heard.filter(({ type }) => type === 'usage')).toHaveLength(turn), soon);
       await vi.waitFor(async () => expect(await isLoud()).toBe(false), soon);
+      const noWords = { type: 'session.update', session: { audio: { input: { transcription: null } } } };
+      await inPage(`call.channel.send(${JSON.stringify(JSON.stringify(noWords))})`);
     }
+    const whole = heard.flatMap((event) => (event.type === 'transcript' && event.isWhole ? [event.who] : []));
+    expect(whole).toEqual(['visitor', 'agent', 'agent']);
     const [first, second] = heard.flatMap((event) => (event.type === 'usage' ? [event.tokens] : []));
     expect(second).toMatchObject({
       textIn: 0,

@@ -33,8 +33,8 @@ export class Website {
         consent: 'Ada writes it down.',
       },
     };
-    const held = { ...agent, id: 'held', turns: { detect: 'push' } };
-    const lockedHeld = { ...held, id: 'locked-held', dataChannel: 'none' };
+    const held = { ...agent, id: 'held', turns: { detect: 'push' }, transcribe: {} };
+    const lockedHeld = { ...held, id: 'locked-held', dataChannel: 'none', greeting: 'Welcome.' };
     world = await World.start(
       {
         NODE_ENV: 'development',

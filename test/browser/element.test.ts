@@ -219,6 +219,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd' | 'touchCancel', ...points: readonly Point[]) =>
       fingers.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point, id) => ({ ...point, id })) });
     await page.button('Start a conversation').tap();
+    await page.sees('agent', 'Welcome.');
     await page.sees('status', 'Hold the button to speak');
     await page.run(`(() => {
       globalThis.talks = [];

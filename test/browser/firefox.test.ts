@@ -11,7 +11,8 @@ const findFirefox = (): string => findBinary('firefox-esr', 'firefox-esr');
 
 /** A fake microphone that needs no permission, and peers that find each other on a machine without a network. */
 const preferences = {
-  'media.autoplay.default': 0,
+  // A page makes no sound before it is touched. By default Firefox exempts pages that may use the microphone, which these must for their peers.
+  'media.autoplay.blocking_policy': 1,
   'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
   // By default Firefox offers only the address of its route to the internet.
@@ -101,13 +102,21 @@ const visit = `(async () => {
   return { isMuted, isUnmuted: !widget.muted, corner, begins: part('start').textContent, isOver: widget.session === undefined, ended: told.at(-1)[1].reason };
 })()`;
 
-/** Keeps the element's events from before it exists. Tests poll what the page shows, so that they can miss no event. */
+/**
+ * Keeps the element's events from before it exists, and logs whether sound is allowed. Tests poll what the page shows, so that they miss no event.
+ */
 const noting = `<script>
   globalThis.told = [];
   globalThis.loudest = 0;
   for (const type of ['media', 'transcript', 'error', 'ended'])
     addEventListener('switchboard-' + type, ({ detail }) => told.push([type, JSON.parse(JSON.stringify(detail))]));
   addEventListener('switchboard-level', ({ detail }) => (loudest = Math.max(loudest, detail.agent)));
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function () {
+    const playing = play.call(this);
+    playing.then(() => console.log('sound plays'), ({ name }) => console.log('sound: ' + name));
+    return playing;
+  };
 </script>`;
 
 /** What the page shows of the element. */
@@ -240,7 +249,10 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     const page = await open();
     await begin(page);
     const { id } = await shows(page, isOpen);
+    // Firefox's fake microphone makes a continuous tone: the visitor has finished speaking once they are muted.
     await press(page, 'mute');
+    const captions = /You\(\d+\.\d s of speech, which the echo does not transcribe\)Assistant\(\d+\.\d s of speech\)/;
+    await shows(page, { captions: expect.stringMatching(captions) });
     await write(page, 'Are you open on Sunday?');
     await press(page, 'instead');
     await shows(page, { id, status: 'Waiting for your message' });
@@ -263,6 +275,17 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     await Promise.all([page.waitForNavigation(soon), page.evaluate(`document.querySelector('a').click()`)]);
     await shows(page, { id, status: 'Waiting for your message', message: expect.stringContaining('blocked'), kept: 0 });
     await write(page, 'Are you open on Sunday?');
+
+    // On a page that the visitor has not touched, the agent is heard as soon as they touch anything. Scripts of the test count as a touch.
+    const sounds: string[] = [];
+    page.on('console', (message) => message.text().startsWith('sound') && sounds.push(message.text()));
+    const hears = (sound: string): Promise<void> => vi.waitFor(() => expect(sounds.at(-1)).toBe(sound), soon);
+    await page.goto(`${site.switchboard}/healthz`);
+    await page.goto(`${site.host.origin}/own`);
+    await hears('sound: NotAllowedError');
+    await page.mouse.click(5, 5);
+    await hears('sound plays');
+    await shows(page, { id, status: 'Waiting for your message' });
     await page.close();
   });
 });

@@ -59,7 +59,10 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await page.start();
     await isHeard();
     const id = await page.run('widget.session.id');
+    // Chromium's fake microphone beeps: the visitor has finished speaking once they are muted.
     await page.button('Mute').click();
+    await page.sees('visitor', /\(\d+\.\d s of speech, which the echo does not transcribe\)/);
+    await page.sees('agent', /\(\d+\.\d s of speech\)/);
     await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
     await page.visit.page.keyboard.press('Enter');
     await page.sees('visitor', 'Are you open on Sunday?');

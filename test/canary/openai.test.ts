@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BEHAVIOUR_FIELDS } from '../../src/protocol/behaviour.ts';
 import { TestProvider } from '../support/provider.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
 import type { Browser } from './openai/browser.ts';
 import { BUDGET_MICRO_DOLLARS, listQuestions, questions, runCanary, type CanaryOptions } from './openai/canary.ts';
+import { settings } from './openai/settings-questions.ts';
 
 let standIn: TestProvider;
 let usage: NodeJS.Timeout;
@@ -78,6 +80,7 @@ describe('The canary', () => {
     ['sidebands', '4 or more; 4 heard the update of one'],
     ['unanswered', 'it is still known after 0.12 s'],
     ['limit-by-update', 'incomplete, with usage of 16 output tokens'],
+    ['agent-settings', 'together: taken; each: taken'],
     ['same-item', 'first: conversation.item.added; second: error item_already_exists'],
     [
       'push-to-talk',
@@ -100,6 +103,23 @@ describe('The canary', () => {
   test.each(['hears-hang-up', 'hears-loss'])('tells how a connection ends: %s', async (name) => {
     const { answers } = await run({ only: [name], quietMs: 60_000 });
     expect(answers.get(name)).toMatch(/^no event; closed with 1000/);
+  });
+
+  test('finds the settings of an agent that the provider no longer takes', async () => {
+    standIn.calls.dropped.set('reasoning', 'refused').set('truncation', 'ignored');
+    const { answers } = await run({ only: ['agent-settings'] });
+    const efforts = ['minimal', 'high', 'medium', 'low'].map(
+      (effort) => `{"effort":"${effort}"}: error unknown_parameter`,
+    );
+    expect(answers.get('agent-settings')).toBe(
+      `together: 400 unknown_parameter; each: taken but for ${[...efforts, 'truncation: ignored'].join(', ')}`,
+    );
+    expect(BEHAVIOUR_FIELDS.filter((field) => settings.every((each) => each[field] === undefined))).toEqual([
+      'greeting',
+      'wrapUp',
+      'silence',
+      'tellAi',
+    ]);
   });
 
   test('tells how often the live API tells its usage', async () => {

@@ -2,6 +2,7 @@ import { Lab, Refused, type LabOptions } from './lab.ts';
 import { liveQuestions } from './live-questions.ts';
 import type { Question } from './question.ts';
 import { realtimeQuestions } from './realtime-questions.ts';
+import { settingsQuestions } from './settings-questions.ts';
 import { turnQuestions } from './turn-questions.ts';
 
 export interface CanaryOptions extends LabOptions {
@@ -13,7 +14,12 @@ export interface CanaryOptions extends LabOptions {
 /** $0.50. */
 export const BUDGET_MICRO_DOLLARS = 500_000;
 
-export const questions: readonly Question[] = [...realtimeQuestions, ...turnQuestions, ...liveQuestions];
+export const questions: readonly Question[] = [
+  ...realtimeQuestions,
+  ...settingsQuestions,
+  ...turnQuestions,
+  ...liveQuestions,
+];
 
 /** Asks one question after another; a question's maximum cost is taken from the budget first. @returns the answers, also as a table */
 export async function runCanary(

@@ -61,10 +61,10 @@ export class Lab {
     this.options = options;
   }
 
-  /** Opens a call of the realtime API. @param credential the project key, or a client secret */
-  async call(credential = this.options.apiKey, isAnswered = true): Promise<LabCall> {
+  /** Opens a call of the realtime API. @param credential the project key, or a client secret @param settings further fields of the session */
+  async call(credential = this.options.apiKey, isAnswered = true, settings: object = {}): Promise<LabCall> {
     const browser = await this.options.openBrowser();
-    const session = { type: 'realtime', model: this.options.model };
+    const session = { type: 'realtime', model: this.options.model, ...settings };
     const form = multipart([
       { name: 'sdp', type: 'application/sdp', text: browser.offerSdp },
       { name: 'session', type: 'application/json', text: JSON.stringify(session) },

@@ -15,9 +15,14 @@ export async function readyCall(
 
 /** @throws Refused if the provider does not confirm the change */
 export async function updateSession(lab: Lab, ear: Ear, change: object): Promise<void> {
-  ear.send({ type: 'session.update', session: { type: 'realtime', ...change } });
-  const updated = await lab.next(ear, 'session.updated', 'error');
+  const updated = await sendUpdate(lab, ear, change);
   if (updated?.frame.type !== 'session.updated') throw new Refused('no session.updated');
+}
+
+/** @returns the provider's answer: `session.updated`, or an error; undefined if there is none */
+export function sendUpdate(lab: Lab, ear: Ear, change: object): Promise<HeardFrame | undefined> {
+  ear.send({ type: 'session.update', session: { type: 'realtime', ...change } });
+  return lab.next(ear, 'session.updated', 'error');
 }
 
 /** Describes an event by its type, and an error by its code. */

@@ -48,19 +48,18 @@ describe('The speech detector', () => {
   });
 });
 
+const silent = {
+  asked: () => undefined,
+  told: () => undefined,
+  cancelled: () => undefined,
+  configured: () => undefined,
+  cleared: () => undefined,
+  committed: () => undefined,
+};
+
 test('An echo says back what the visitor says, and not what was said in a call before', () => {
   const asked: string[] = [];
-  const channel = new EventChannel(
-    {},
-    {
-      asked: (words) => asked.push(...words.map(({ text }) => text)),
-      told: () => undefined,
-      cancelled: () => undefined,
-      configured: () => undefined,
-      cleared: () => undefined,
-      committed: () => undefined,
-    },
-  );
+  const channel = new EventChannel({}, { ...silent, asked: (words) => asked.push(...words.map(({ text }) => text)) });
   for (const text of ['What was said before in this conversation: "Hello."', 'Are you there?'])
     channel.take({
       type: 'conversation.item.create',
@@ -70,18 +69,30 @@ test('An echo says back what the visitor says, and not what was said in a call b
   expect(asked).toEqual(['Are you there?']);
 });
 
+test('An echo is asked for words by the settings of its call, until a page changes them or they are restored', () => {
+  const channel = new EventChannel({}, silent, true);
+  const asks = (session?: object): boolean => {
+    if (session !== undefined) channel.take({ type: 'session.update', session });
+    return channel.isTranscribing;
+  };
+  expect(asks()).toBe(true);
+  expect(asks({ instructions: 'Shout.', audio: { input: { noise_reduction: null } } })).toBe(true);
+  expect(asks({ audio: { input: { transcription: null } } })).toBe(false);
+  expect(asks({ audio: null })).toBe(true);
+  expect(asks({ audio: { input: { transcription: null } } })).toBe(false);
+  channel.restore();
+  expect(asks()).toBe(true);
+  const quiet = new EventChannel({}, silent);
+  expect(quiet.isTranscribing).toBe(false);
+  quiet.take({ type: 'session.update', session: { audio: { input: { transcription: { model: 'whisper-1' } } } } });
+  expect(quiet.isTranscribing).toBe(true);
+});
+
 test('An echo says the words that are for a tool which takes long, once, and is told by nobody but the system', () => {
   const asked: (string | undefined)[] = [];
   const channel = new EventChannel(
     {},
-    {
-      asked: (words, instructions) => asked.push(words[0]?.text ?? instructions),
-      told: () => undefined,
-      cancelled: () => undefined,
-      configured: () => undefined,
-      cleared: () => undefined,
-      committed: () => undefined,
-    },
+    { ...silent, asked: (words, instructions) => asked.push(words[0]?.text ?? instructions) },
   );
   const text = 'lookup_order takes a moment to answer. Until then say only: One moment, I am looking.';
   for (const role of ['system', undefined, 'user']) {

@@ -26,6 +26,8 @@ export interface CallTerms {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The path and query of the request that created the call. */
   readonly url: string;
+  /** Fields of a session that are refused or ignored. */
+  readonly dropped?: ReadonlyMap<string, 'refused' | 'ignored'>;
 }
 
 const LONG_RESPONSE_TOKENS = 200;
@@ -309,7 +311,12 @@ export class TestCall {
       case 'realtime session.update': {
         const update = sessionUpdate.safeParse(event);
         if (!update.success) return refuse('unknown_parameter', update.error.message);
-        const { audio = {}, ...changes } = update.data.session;
+        const unknown = Object.keys(update.data.session).find((name) => this.terms.dropped?.get(name) === 'refused');
+        if (unknown !== undefined) return refuse('unknown_parameter', `Unknown ${unknown}.`);
+        const { audio = {}, ...asked } = update.data.session;
+        const changes = Object.fromEntries(
+          Object.entries(asked).filter(([name]) => this.terms.dropped?.has(name) !== true),
+        );
         if (audio.output?.speed !== undefined && this.#open.size > 0)
           return refuse('invalid_value', 'Cannot change the speed while a response is in progress.');
         const before = (this.session['audio'] ?? {}) as { readonly input?: object; readonly output?: object };

@@ -84,6 +84,8 @@ export class TestCalls {
   createMode: CreateMode = 'ok';
   hangupMode: HangupMode = 'ok';
   attachMode: AttachMode = 'ok';
+  /** Fields of a session that the provider no longer takes: it refuses them, or ignores them. */
+  readonly dropped = new Map<string, 'refused' | 'ignored'>();
   /** Every call, in order: the truth with which tests compare meters and ends. */
   readonly all: TestCall[] = [];
   /** How many upgrades were requested, whether they succeeded or not. */
@@ -147,6 +149,9 @@ export class TestCalls {
     if ('status' in asked) return refuse(response, asked);
     const refused = this.#refusal(request, asked.offer);
     if (refused !== undefined) return refuse(response, refused, this.#credentials.retryAfter);
+    const unknown = Object.keys(asked.session).find((name) => this.dropped.get(name) === 'refused');
+    if (unknown !== undefined)
+      return refuse(response, invalid(400, `Unknown ${unknown}.`, unknown, 'unknown_parameter'));
     const call = this.#create('realtime', request, asked.session, asked.offer);
     const location = locations[this.createMode] ?? ((path: string) => path);
     const address = location(`${(request.url ?? '').split('?')[0]}/${call.id}`, `http://${request.headers.host}`);
@@ -192,6 +197,7 @@ export class TestCalls {
       offer,
       headers: request.headers,
       url: request.url ?? '',
+      dropped: this.dropped,
     });
     this.all.push(call);
     return call;
