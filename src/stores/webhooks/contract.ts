@@ -144,6 +144,8 @@ export interface ClaimRequest {
   readonly each: number;
   /** How many missed deliveries of an endpoint that has recovered, besides the others: a server that was away is not flooded. */
   readonly eachMissed: number;
+  /** The pace of these over all nodes: one each time that this many milliseconds have passed, and `eachMissed` at once at most. */
+  readonly missedEveryMs: number;
 }
 
 export interface ClaimedEndpoint extends Pick<WebhookEndpoint, 'id' | 'tenantId' | 'url' | 'failures' | 'state'> {
