@@ -49,7 +49,7 @@ export class ChallengeChain {
       save: (record, expectedVersion, event) =>
         event.type === 'REDEEM' && record.outcome === 'verified'
           ? challenges.redeem(record, expectedVersion, event.login)
-          : challenges.save(record, expectedVersion),
+          : challenges.save(record, expectedVersion, record.outcome === 'locked' ? event.at : undefined),
       trace,
     });
   }

@@ -11,8 +11,9 @@ import { liveEngineOf } from '../app/stores.ts';
 import { findShutdowns } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
+import { findCrowded } from '../stores/webhooks/contract.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
-import { mergeTenants, readTenantsFile } from '../tenants/tenants-file.ts';
+import { mergeTenants, readTenantsFile, tooManyWebhooks } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
@@ -28,7 +29,7 @@ export interface CheckTerminal extends Terminal {
 
 /**
  * `check-config`: prints everything that is wrong with the environment, the tenants file and the prices, or the settings in effect without
- * secrets. It reads the database if it can, for keys that are in no file and for the names of secrets, and connects to nothing else.
+ * secrets. It reads the database if it can, for keys and webhooks that are in no file and for the names of secrets, and connects to nothing else.
  * @returns 0, or 78 when something is wrong
  */
 export async function run(_args: readonly string[], terminal: CheckTerminal): Promise<number> {
@@ -48,6 +49,11 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   for (const { message } of faults) err.write(`${message}\n`);
   if (faults.length > 0) return exitCode.config;
   const database = await terminal.readDatabase(config).catch(faultWords);
+  const crowded = typeof database === 'object' ? findCrowded(served, database.webhooks) : [];
+  if (crowded.length > 0) {
+    err.write(`${tooManyWebhooks(crowded, config.tenantsFile).message}\n`);
+    return exitCode.config;
+  }
   const known = typeof database === 'object' ? asMerged(served, database.tenants, config) : served;
   const modeOf = createCallModes(config.calls.mode, provider);
   const warnings = [
@@ -172,7 +178,7 @@ type ReadDatabase = KeptInDatabase | string | undefined;
 function describeDatabase(file: readonly Tenant[], known: readonly Tenant[], database: ReadDatabase): string[] {
   if (database === undefined) return [];
   if (typeof database === 'string')
-    return [`database: not read, so keys that are only in it were not checked. ${database}`];
+    return [`database: not read, so keys and webhooks that are only in it were not checked. ${database}`];
   const more = known.flatMap(({ keys }) => keys).length - file.flatMap(({ keys }) => keys).length;
   return [`database: ${amount(more, 'widget key')} that the tenants file does not name`];
 }

@@ -7,12 +7,16 @@ import { createPostgresTenantSecrets } from '../stores/tenant-secrets/postgres.t
 import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
 import { createPostgresTenants } from '../stores/tenants/postgres.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
+import type { WebhookEndpoint } from '../stores/webhooks/contract.ts';
+import { createPostgresWebhooks } from '../stores/webhooks/postgres.ts';
 
 /** What `check-config` reads from the database. */
 export interface KeptInDatabase {
   /** Including keys that are in no file. */
   readonly tenants: readonly Tenant[];
   readonly secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[];
+  /** Of all tenants, also those that are in no file. */
+  readonly webhooks: readonly Pick<WebhookEndpoint, 'id' | 'tenantId'>[];
 }
 
 /**
@@ -27,6 +31,7 @@ export async function readDatabase(config: Config): Promise<KeptInDatabase | und
     return {
       tenants: await createPostgresTenants(database).all(),
       secrets: await createPostgresTenantSecrets(database).list(),
+      webhooks: await createPostgresWebhooks(database).list(),
     };
   } finally {
     await database.close();

@@ -1,11 +1,12 @@
 import type { NewBudget } from '../stores/budgets/contract.ts';
-import type { Tenant } from '../stores/tenants/contract.ts';
+import type { CrowdedTenant, Tenant } from '../stores/tenants/contract.ts';
 import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './budgets.ts';
 import { findConflicts } from './conflicts.ts';
 import { outline, type FileProblem } from './outline.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
+import { MAX_ENDPOINTS } from '../protocol/webhook-wish.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
@@ -165,4 +166,13 @@ export function requireAdmins(tenants: readonly Tenant[], file: string): void {
     message: `has no admins, and CONSOLE_EMAILS=* lets everybody log in. List its "admins", or list in CONSOLE_EMAILS who may log in`,
   }));
   if (problems.length > 0) throw new TenantsFileError(file, problems);
+}
+
+/** The error for tenants that would have more webhooks than they may. */
+export function tooManyWebhooks(crowded: readonly CrowdedTenant[], file: string, cause?: unknown): TenantsFileError {
+  const problems = crowded.map(({ tenantId, named, others }) => ({
+    path: `tenant ${tenantId}`,
+    message: `${named} webhooks are too many: it has ${others} more, which the file does not name, and may have ${MAX_ENDPOINTS} in all. Name fewer, or delete some of those first (console, Webhooks, or DELETE /api/operator/webhooks/{id})`,
+  }));
+  return new TenantsFileError(file, problems, cause);
 }

@@ -3,8 +3,8 @@ import { Unavailable } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Budgets } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import { KeyTaken, type Tenant, type Tenants } from '../stores/tenants/contract.ts';
-import { readTenantsDocument, TenantsFileError } from './tenants-file.ts';
+import { KeyTaken, TooManyWebhooks, type Tenant, type Tenants } from '../stores/tenants/contract.ts';
+import { readTenantsDocument, TenantsFileError, tooManyWebhooks } from './tenants-file.ts';
 
 export interface MergeDeps {
   /** The path of TENANTS_FILE. */
@@ -39,6 +39,7 @@ export async function mergeTenantsFile(deps: MergeDeps): Promise<void> {
   try {
     await deps.tenants.merge(tenants);
   } catch (error) {
+    if (error instanceof TooManyWebhooks) throw tooManyWebhooks(error.crowded, deps.file, error);
     if (!(error instanceof KeyTaken)) throw error;
     const message = `a key is in the database already, with another tenant or another id; a key keeps both for ever. ${error.message}`;
     throw new TenantsFileError(deps.file, [{ path: '', message }], error);

@@ -33,6 +33,7 @@ import { VoiceRecords, type NoteSilences } from './records.ts';
 import { Outage } from './recovery/outage.ts';
 import { PendingWrites } from './recovery/pending-writes.ts';
 import { confirm, type SweepDeps } from './recovery/sweep.ts';
+import { toldLimits } from './session-limits.ts';
 
 const ENDED_AT_ONCE = 100;
 
@@ -149,7 +150,7 @@ export class VoiceSessions {
     // The registry first, where the sweep finds it: if this process dies now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
-      await history.insert({ record, state: 'engaged', ...kept });
+      await history.insert({ record, state: 'engaged', limits: toldLimits(record, this.limits), ...kept });
       const [isCounted, present] = await Promise.all([
         live.slots.confirm(record.subject, record.id, slotUntilMs(record, this.limits) ?? record.startedAtMs),
         live.registry.load(record.id),

@@ -34,8 +34,12 @@ const MAX_PROBING = 16;
 const SLOW_MS = 2 * SECOND_MS;
 const MAX_SLOW = 16;
 const EACH = 20;
-/** Missed deliveries that a recovered endpoint gets every quarter of a second. */
+/**
+ * What an endpoint missed it gets at this pace, from all nodes together: two at once and one more every 120 ms are never more than ten in a second, and
+ * a node that looks every quarter of a second always finds room for two.
+ */
 const EACH_MISSED = 2;
+const MISSED_EVERY_MS = 120;
 /** The longest wait of a delivery, by the number of failed tries; at least the lease, because a claimed delivery waits too. */
 const WAITS_MS = LONGEST_MS.map((ms) => Math.max(ms, LEASE_MS));
 const SETTLED_AT_ONCE = 100;
@@ -121,7 +125,7 @@ export class Deliveries {
     if (this.#quietAtMs !== undefined && Math.abs(atMs - this.#quietAtMs) < QUIET_MS) return;
     const busy = [...this.#busy];
     const maxEndpoints = Math.max(0, MAX_BUSY - busy.length + this.#probing.size);
-    const most = { maxEndpoints, each: EACH, eachMissed: EACH_MISSED };
+    const most = { maxEndpoints, each: EACH, eachMissed: EACH_MISSED, missedEveryMs: MISSED_EVERY_MS };
     const passedOver = [...busy, ...this.#slowWithoutRoom()];
     const { hasEndpoints, claimed } = await webhooks.claim({
       atMs,

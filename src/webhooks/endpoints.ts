@@ -89,10 +89,17 @@ export async function changeWebhook(
   );
 }
 
-/** Deletes an endpoint, its secrets, and its waiting deliveries. @returns a Refusal NOT_FOUND where it is gone @throws Unavailable */
+/**
+ * Deletes an endpoint, its secrets, and its waiting deliveries.
+ * @returns a Refusal NOT_FOUND where it is gone, or CONFLICT where the tenants file names it
+ * @throws Unavailable
+ */
 export function deleteWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: EndpointsDeps): Promise<true | Refusal> {
   return change('webhook.delete', endpoint, by, deps, async () => {
     const isDeleted = await deps.webhooks.delete(endpoint.id);
+    // Added again by the next merge, it would have no secret, and its tenant might have made others in its place.
+    if (!isDeleted && (await deps.webhooks.find(endpoint.id)) !== undefined)
+      return new Refusal('CONFLICT', 'TENANTS_FILE names this webhook: take it out there first, or disable it.');
     await deleteWebhookSecrets(endpoint, deps.secrets);
     return isDeleted ? true : gone();
   });

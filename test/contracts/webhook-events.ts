@@ -9,7 +9,14 @@ import type { Challenges } from '../../src/stores/challenges/contract.ts';
 import type { BudgetStates, BudgetTold } from '../../src/stores/budgets/contract.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
 import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
-import type { KeyChange, Tenant, Tenants, TenantScope, WidgetKey } from '../../src/stores/tenants/contract.ts';
+import {
+  TooManyWebhooks,
+  type KeyChange,
+  type Tenant,
+  type Tenants,
+  type TenantScope,
+  type WidgetKey,
+} from '../../src/stores/tenants/contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
@@ -70,7 +77,8 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
     /** Opens a session of this tenant, which has an endpoint; null: of a new tenant. */
     async function opened(tenantId: string | null, changes: Partial<VoiceRecord> = {}): Promise<VoiceRecord> {
       const record = voiceRecord({ tenantId: tenantId ?? randomId(), ...changes });
-      const session: OpenedSession = { record, state: 'engaged', setup: { ...setup, sessionId: record.id } };
+      const limits = { maxMinutes: 15, maxIdleSec: 300, newVisitorSeconds: 60 };
+      const session: OpenedSession = { record, state: 'engaged', limits, setup: { ...setup, sessionId: record.id } };
       await stores().history.insert(session);
       return record;
     }
@@ -113,6 +121,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
           ...common(record),
           sequence: 1,
           startedAt: '2030-01-01T00:00:00.000Z',
+          limits: { maxMinutes: 15, maxIdleSec: 300, newVisitorSeconds: 60 },
           callMode: 'brokered',
           model: 'gpt-realtime-2.1',
         },
@@ -397,6 +406,53 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await settled(one)).toMatchObject([{ data: { gapSec: 0 } }]);
       });
 
+      test.each([
+        ['20 calls', { model: 'gpt-realtime-2.1', note: 'n'.repeat(508) }, 20],
+        [
+          'fewer calls, where the names of their models and the notes of its creator are long',
+          { model: '語'.repeat(128), note: '\u0001'.repeat(508) },
+          4,
+        ],
+      ])('lists %s in a body of at most 8 KiB', async (_, { model, note }, listed) => {
+        const one = await endpoint({ tenantId: randomId().padEnd(64, 'x') });
+        const terms = { tenantId: one.tenantId as string, agentId: 'a'.repeat(128), keyId: 'k'.repeat(200) };
+        const session = voiceRecord({ ...terms, isHeard: true });
+        const metadata = { note };
+        const kept = { ...setup, metadata, sessionId: session.id };
+        await stores().history.insert({ record: session, state: 'engaged', setup: kept });
+        const { tenantId, subject, id: sessionId } = session;
+        const closed = {
+          state: 'closed',
+          closedAtMs: DAY_BEGIN + 9000,
+          closeReason: 'session_ended',
+          hangup: 'unconfirmed',
+        } as const;
+        for (let n = 0; n < 22; n += 1)
+          await stores().calls.insert(
+            call({
+              sessionId,
+              tenantId,
+              subject,
+              model,
+              openedAtMs: DAY_BEGIN,
+              createdAtMs: DAY_BEGIN + n,
+              ...closed,
+              giveUpAtMs: null,
+            }),
+            100,
+          );
+        await end(session);
+        await settle(DAY_BEGIN + SETTLED_MS + DAY_MS);
+        const [told] = await settled(one);
+        expect(told?.data['metadata']).toEqual(metadata);
+        expect(told?.data['calls']).toHaveLength(listed);
+        const { rows } = await stores().webhooks.deliveries({ endpointId: one.id }, undefined, 9);
+        for (const { eventId } of rows) {
+          const delivery = await stores().webhooks.delivery(one.id, eventId);
+          expect(Buffer.byteLength(delivery?.body ?? '')).toBeLessThanOrEqual(8192);
+        }
+      });
+
       test('is not kept for a session for which no endpoint wants it', async () => {
         const one = await endpoint({ types: ['session.ended'] });
         const record = await opened(one.tenantId, { isHeard: true });
@@ -560,6 +616,32 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       }
     });
 
+    test('is that a login code was tried in vain too often, once and without the address', async () => {
+      const [own, common] = [
+        await endpoint({ types: ['login.locked'] }),
+        await endpoint({ tenantId: null, types: ['login.locked'] }),
+      ];
+      try {
+        const record = challenge();
+        await stores().challenges.insert(record);
+        const failed = { ...record, attempts: 4, version: 2 } as const;
+        expect(await stores().challenges.save(failed, 1)).toBe(true);
+        expect(await typesTo(common)).toEqual([]);
+        const locked = { ...record, attempts: 5, outcome: 'locked', version: 3 } as const;
+        await atOnce(RACERS, () => stores().challenges.save(locked, 2, DAY_BEGIN + 7));
+        expect(await toldTo(common)).toEqual([
+          {
+            type: 'login.locked',
+            timestamp: '2030-01-01T00:00:00.007Z',
+            data: { tenantId: null, subject: record.subject, attempts: 5 },
+          },
+        ]);
+        expect(await typesTo(own)).toEqual([]);
+      } finally {
+        await stores().webhooks.delete(common.id);
+      }
+    });
+
     test('is each entry of usage from reports and calls, and none that was counted before', async () => {
       const one = await endpoint({ types: ['usage.recorded'] });
       const record = await opened(one.tenantId);
@@ -662,6 +744,52 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
           types: ['call.closed'],
           version: 3,
         });
+      });
+
+      test('is deleted only when the file no longer names it, with its deliveries', async () => {
+        const id = randomId();
+        await stores().tenants.merge([tenant(id, [webhook, { ...webhook, id: 'other' }])]);
+        await opened(id);
+        const one = (await stores().webhooks.find(`${id}:billing`)) as WebhookEndpoint;
+        expect(await stores().webhooks.delete(one.id)).toBe(false);
+        expect(await typesTo(one)).toEqual(['session.started']);
+        await stores().tenants.merge([tenant(id, [{ ...webhook, id: 'other' }])]);
+        expect(await stores().webhooks.delete(`${id}:other`)).toBe(false);
+        expect(await stores().webhooks.delete(one.id)).toBe(true);
+        expect(await typesTo(one)).toEqual([]);
+      });
+
+      const names = (count: number, from = 0) =>
+        Array.from({ length: count }, (_, n) => ({ ...webhook, id: `w${from + n}` }));
+
+      test('is one of at most ten, however they were added: a file with more changes nothing at all', async () => {
+        const [id, other] = [randomId(), randomId()];
+        for (let n = 0; n < 4; n += 1) await endpoint({ tenantId: id });
+        await stores().tenants.merge([tenant(id, names(5))]);
+        const before = await stores().webhooks.list([id]);
+        const merged = stores().tenants.merge([
+          tenant(other, names(10)),
+          { ...tenant(id, names(7).toReversed()), name: 'changed', keys: [widgetKey(id)] },
+        ]);
+        await expect(merged).rejects.toThrow(TooManyWebhooks);
+        await expect(merged).rejects.toMatchObject({ crowded: [{ tenantId: id, named: 7, others: 4 }] });
+        expect(await stores().webhooks.list([id, other])).toEqual(before);
+        const kept = (await stores().tenants.all()).filter((one) => [id, other].includes(one.id));
+        expect(kept).toMatchObject([{ name: id, keys: [] }]);
+        // What the file names no more counts until it is deleted.
+        await expect(stores().tenants.merge([tenant(id, names(2, 5))])).rejects.toThrow(TooManyWebhooks);
+        await stores().tenants.merge([tenant(id, names(6))]);
+        expect(await stores().webhooks.insert(anEndpoint({ tenantId: id }), 10)).toBe(false);
+      });
+
+      test('is changed although its tenant has too many already, to which none is added', async () => {
+        const id = randomId();
+        await stores().tenants.merge([tenant(id, names(9))]);
+        for (let n = 0; n < 9; n += 1) await stores().webhooks.insert(anEndpoint({ tenantId: id }), 100);
+        const url = 'https://new.acme.example/';
+        await stores().tenants.merge([tenant(id, [{ ...webhook, id: 'w0', url }])]);
+        expect(await stores().webhooks.find(`${id}:w0`)).toMatchObject({ url });
+        await expect(stores().tenants.merge([tenant(id, names(1, 10))])).rejects.toThrow(TooManyWebhooks);
       });
     });
 

@@ -7,6 +7,8 @@ import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 const MANY = 1000;
 const LEASE_MS = 30_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export function anEndpoint(changes: Partial<WebhookEndpoint> = {}): WebhookEndpoint {
   const id = `wh_${randomId()}`;
@@ -30,6 +32,7 @@ export function claimRequest(atMs: number, changes: Partial<ClaimRequest> = {}):
     maxEndpoints: 10_000,
     each: 100,
     eachMissed: 100,
+    missedEveryMs: 1,
     ...changes,
   };
 }
@@ -167,11 +170,60 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
       test('contain fewer of the deliveries that a recovered endpoint missed, besides newer ones', async () => {
         const { id } = await added({ healthySinceMs: DAY_BEGIN + 4 });
         await tell(id, 8);
+        const pace = { each: 3, eachMissed: 1, missedEveryMs: 100 };
         const agesOf = async (atMs: number) =>
-          (await claimOf(id, atMs, { each: 3, eachMissed: 1 }))?.deliveries.map((one) => one.atMs - DAY_BEGIN);
+          (await claimOf(id, atMs, pace))?.deliveries.map((one) => one.atMs - DAY_BEGIN);
         expect(await agesOf(DAY_BEGIN + 10)).toEqual([0, 4, 5, 6]);
-        expect(await agesOf(DAY_BEGIN + 10)).toEqual([1, 7]);
-        expect(await agesOf(DAY_BEGIN + 10)).toEqual([2]);
+        expect(await agesOf(DAY_BEGIN + 10)).toEqual([7]);
+        expect(await agesOf(DAY_BEGIN + 109)).toBeUndefined();
+        expect(await agesOf(DAY_BEGIN + 110)).toEqual([1]);
+        expect(await agesOf(DAY_BEGIN + 900)).toEqual([2]);
+      });
+
+      test('of what a recovered endpoint missed keep one pace over all nodes, whenever these look', async () => {
+        const { id } = await added({ healthySinceMs: DAY_BEGIN + 100 });
+        await tell(id, 40);
+        const pace = { eachMissed: 2, missedEveryMs: 120, untilMs: DAY_BEGIN + HOUR_MS };
+        const claimedAt = async (atMs: number, nodes: number): Promise<number[]> => {
+          const claims = await atOnce(nodes, () => claimOf(id, atMs, pace));
+          return claims.flatMap((claim) => claim?.deliveries ?? []).map(() => atMs);
+        };
+        let atMs = DAY_BEGIN + 200;
+        const times: number[] = [];
+        for (let round = 0; round < 5; round += 1) {
+          const claimed = await claimedAt((atMs += 250), 8);
+          expect(claimed).toHaveLength(2);
+          times.push(...claimed);
+        }
+        const first = atMs;
+        for (const stepMs of [
+          250, 3, 40, 119, 1, 250, 90, 90, 90, 250, 17, 33, 50, 50, 50, 50, 50, 250, 250, 250, 250,
+        ]) {
+          atMs += stepMs;
+          times.push(...(await claimedAt(atMs, 2)));
+        }
+        const inSecondFrom = (fromMs: number) => times.filter((one) => one >= fromMs && one < fromMs + 1000).length;
+        expect(Math.max(...times.map(inSecondFrom))).toBeLessThanOrEqual(10);
+        // Nodes that look seldom lose what they had room for, except two.
+        expect(times.length).toBeGreaterThanOrEqual(10 + Math.floor((atMs - first) / 130));
+      });
+
+      test('pass over an endpoint that is catching up for one whose deliveries became due before its last', async () => {
+        const old = DAY_BEGIN - 3 * DAY_MS;
+        const away = await added({ healthySinceMs: old + 50 });
+        await tell(away.id, 9, old);
+        const other = await added();
+        await tell(other.id, 1, old + 90);
+        const ours = new Set([away.id, other.id]);
+        const busy = (await webhooks().list()).map(({ id }) => id).filter((id) => !ours.has(id));
+        const claimed = async (atMs: number) => {
+          const most = { maxEndpoints: 1, eachMissed: 2, missedEveryMs: 120 };
+          const found = await webhooks().claim(claimRequest(atMs, { busy, ...most }));
+          return found.claimed.map(({ id, deliveries }) => [id, deliveries.length]);
+        };
+        expect(await claimed(old + 100)).toEqual([[away.id, 2]]);
+        expect(await claimed(old + 350)).toEqual([[other.id, 1]]);
+        expect(await claimed(old + 350)).toEqual([[away.id, 2]]);
       });
 
       test.each(['failing', 'disabled'] as const)('contain nothing of an endpoint that is %s', async (state) => {
@@ -237,6 +289,15 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         const isDue = async (atMs: number) => (await webhooks().probesDue(atMs, 1, MANY)).includes(id);
         expect(await isDue(DAY_BEGIN + 10 - LAST_PROBE_MS)).toBe(false);
         expect(await isDue(DAY_BEGIN + 9 - LAST_PROBE_MS)).toBe(true);
+      });
+
+      test('does not stop an endpoint from catching up that was sent something before', async () => {
+        const { id } = await added({ healthySinceMs: DAY_BEGIN - 7_200_000 });
+        await tell(id, 6, DAY_BEGIN - 10_800_000);
+        const pace = { eachMissed: 2, missedEveryMs: 120 };
+        expect((await claimOf(id, DAY_BEGIN, pace))?.deliveries).toHaveLength(2);
+        expect((await claimOf(id, DAY_BEGIN - 3_600_000, pace))?.deliveries).toHaveLength(2);
+        expect(await claimOf(id, DAY_BEGIN - 3_600_000, pace)).toBeUndefined();
       });
 
       test('does not make an endpoint count as having missed events because it recovered later than now', async () => {

@@ -3,6 +3,7 @@ import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';
 import type { EndpointState } from '../../machines/webhook-endpoint/types.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
@@ -14,7 +15,7 @@ import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 const skipped = reasonToSkipPostgres();
 const WAITING = 100_000;
 
-describe.skipIf(skipped !== undefined)(`A claim of webhook deliveries ${skipped ?? ''}`, () => {
+describe.skipIf(skipped !== undefined)(`In PostgreSQL ${skipped ?? ''}`, () => {
   let fresh: FreshDatabase;
   let database: Database;
 
@@ -46,7 +47,7 @@ describe.skipIf(skipped !== undefined)(`A claim of webhook deliveries ${skipped 
   }
 
   test.each<[state: EndpointState]>([['failing'], ['disabled']])(
-    'skips everything that waits for an endpoint that is %s in one step',
+    'a claim of webhook deliveries skips everything that waits for an endpoint that is %s in one step',
     async (state) => {
       const webhooks = createPostgresWebhooks(database);
       const probeAtMs = state === 'failing' ? DAY_BEGIN * 2 : null;
@@ -70,6 +71,39 @@ describe.skipIf(skipped !== undefined)(`A claim of webhook deliveries ${skipped 
       const { claimed } = await webhooks.claim(claimRequest(DAY_BEGIN));
       expect(claimed.map(({ id }) => id)).toEqual([healthy.id]);
       expect((await readSoFar()) - before).toBeLessThan(100);
+      // Once it is back, what it missed is claimed in the same way.
+      await webhooks.save({ ...newEndpoint(dead.id), healthySinceMs: DAY_BEGIN + 1, version: 2 }, 1);
+      const atMs = DAY_BEGIN + 1;
+      const again = await webhooks.claim(claimRequest(atMs, { eachMissed: 2, missedEveryMs: 120 }));
+      expect(again.claimed.map(({ id, deliveries }) => [id, deliveries.length])).toEqual([[dead.id, 2]]);
+      expect((await readSoFar()) - before).toBeLessThan(200);
+      await webhooks.save({ ...newEndpoint(dead.id), state, probeAtMs, version: 3 }, 2);
     },
   );
+
+  test('a merge of the tenants file waits for a webhook that is being added, and counts it', async () => {
+    const nodes = openExternal({ url: fresh.url, maxConnections: 2, deadlineMs: PATIENT_MS });
+    const webhooks = createPostgresWebhooks(nodes);
+    for (let n = 0; n < 9; n += 1) await webhooks.insert(anEndpoint({ tenantId: 'acme' }), 10);
+    const webhook = { id: 'billing', url: 'https://hooks.acme.example/', types: ['session.settled'], createdAtMs: 0 };
+    const file = [{ id: 'acme', name: 'Acme', agents: [], admins: null, keys: [], webhooks: [webhook] }];
+    let isOver = false;
+    let merged: Promise<string> | undefined;
+    await database.transaction(async (sql) => {
+      await sql`
+        insert into webhook_endpoint (id, tenant_id, url, types, created_at_ms, created_by, state, failures, probes, version)
+        values ('wh_tenth', 'acme', 'https://hooks.acme.example/', '{}', 0, 'ops', 'healthy', 0, 0, 1)`;
+      const merging = createPostgresTenants(nodes).merge(file);
+      merged = merging.then(() => 'merged', String).finally(() => (isOver = true));
+      const isWaiting = async () => {
+        const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`
+          select count(*)::integer as count from pg_locks where not granted and relation = 'webhook_endpoint'::regclass`;
+        return isOver || count > 0;
+      };
+      await expect.poll(isWaiting, { timeout: PATIENT_MS }).toBe(true);
+    });
+    expect(await merged).toContain('too many webhooks of acme');
+    expect(await webhooks.list(['acme'])).toHaveLength(10);
+    await nodes.close();
+  });
 });

@@ -498,6 +498,10 @@ async function driveWebhooks(session: string): Promise<void> {
   for (let n = 0; n < 10; n += 1) await post(root, add, operator);
   Object.assign(app.service.core.secrets, { sealer: undefined });
   await post(`${one}/rotate`, {}, operator);
+  // As if the tenants file named it.
+  const deleting = vi.spyOn(webhooks, 'delete').mockResolvedValueOnce(false);
+  await send({ method: 'DELETE', path: one, headers: operator });
+  deleting.mockRestore();
   for (const headers of callers.toReversed()) await send({ method: 'DELETE', path: one, headers });
 }
 

@@ -172,6 +172,28 @@ describe('A webhook', () => {
     expect(await app.service.stores.tenantSecrets.find('acme', `:webhook:${id}`)).toEqual([]);
   });
 
+  test('that the tenants file names is not deleted, and keeps its secrets', async () => {
+    const { tenants, tenantSecrets } = app.service.stores;
+    const acme = (await tenants.all()).find(({ id }) => id === 'acme');
+    if (acme === undefined) throw new Error('there is no acme');
+    const named = [{ id: 'billing', url, types: ['session.settled'], createdAtMs: 0 }];
+    await tenants.merge([{ ...acme, webhooks: named }]);
+    const id = 'acme:billing';
+    expect((await act(id, '/rotate')).status).toBe(201);
+    expect(await remove(id)).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', error: 'TENANTS_FILE names this webhook: take it out there first, or disable it.' },
+    });
+    expect(await tenantSecrets.find('acme', `:webhook:${id}`)).toHaveLength(1);
+    expect(await auditOf(id)).toMatchObject([
+      { action: 'webhook.delete', result: 'unchanged' },
+      { action: 'webhook.rotate', result: 'done' },
+    ]);
+    await tenants.merge([acme]);
+    expect((await remove(id)).body).toEqual({ ok: true });
+    expect(await tenantSecrets.find('acme', `:webhook:${id}`)).toEqual([]);
+  });
+
   test('is refused with 503 while the database is away, and leaves nothing behind', async () => {
     database().isAway = true;
     expect((await add()).status).toBe(503);

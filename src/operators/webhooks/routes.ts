@@ -164,11 +164,12 @@ export function deleteWebhookRoute(services: Services): Route {
     path: '/api/operator/webhooks/{id}',
     operationId: 'deleteWebhook',
     summary: 'Delete a webhook, its secrets and its waiting deliveries',
+    description: 'A webhook that TENANTS_FILE names cannot be deleted here; it can be disabled.',
     params: webhookParams,
     right: 'change',
     query: deleteWebhookFilters,
     reply: { description: 'The webhook was deleted', schema: done, example: { ok: true } },
-    refusals: CHANGES,
+    refusals: [...CHANGES, 'CONFLICT'],
     find: (call) => findWebhook(call, services),
     handle: async (call, { reason = null }, found) => {
       const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);

@@ -16,6 +16,8 @@ export interface ChallengePage {
 
 /** OTP challenges. @throws Unavailable when the database is away. */
 export interface Challenges extends Promised<RecordStore<ChallengeRecord>> {
+  /** @param lockedAtMs when this save locks the challenge; webhooks are told with it */
+  save(record: ChallengeRecord, expectedVersion: number, lockedAtMs?: number): Promise<boolean>;
   /** Saves a challenge whose code was right and inserts the login that it opens: both or neither. */
   redeem(record: ChallengeRecord, expectedVersion: number, login: AuthRecord): Promise<boolean>;
   insert(record: ChallengeRecord): Promise<void>;

@@ -2,6 +2,7 @@ import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-chal
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { insertedLogin } from '../logins/postgres.ts';
+import { toldGiven } from '../webhooks/told.ts';
 import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { Askers, Challenges } from './contract.ts';
 
@@ -11,8 +12,15 @@ export function createPostgresChallenges(database: Database): Challenges {
   return {
     load: (id) => first<ChallengeRecord>`select ${columns} from otp_challenge where id = ${id}`,
 
-    async save(record, expectedVersion) {
-      return (await execute`${saving(record, expectedVersion)}`) === 1;
+    async save(record, expectedVersion, lockedAtMs) {
+      const { subject, attempts } = record;
+      const data = { tenantId: null, subject, attempts };
+      const locked =
+        lockedAtMs === undefined ? [] : [{ type: 'login.locked', tenantId: null, atMs: lockedAtMs, data } as const];
+      const saved = await execute`
+        with saved as (${saving(record, expectedVersion)} returning id), ${toldGiven(locked)}
+        select id from saved`;
+      return saved === 1;
     },
 
     redeem: (record, expectedVersion, login) =>

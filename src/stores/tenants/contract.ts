@@ -136,13 +136,33 @@ export class KeyTaken extends Error {}
 /** The tenant would have more keys than its `maxKeys`. */
 export class TooManyKeys extends Error {}
 
+/** A tenant with too many webhooks, once those that the tenants file adds are there. */
+export interface CrowdedTenant {
+  readonly tenantId: string;
+  /** Webhooks that the file names. */
+  readonly named: number;
+  /** Those that it has besides: they were added elsewhere, or the file named them before. */
+  readonly others: number;
+}
+
+/** Tenants would have more webhooks than they may. */
+export class TooManyWebhooks extends Error {
+  readonly crowded: readonly CrowdedTenant[];
+
+  constructor(crowded: readonly CrowdedTenant[]) {
+    super(`too many webhooks of ${crowded.map(({ tenantId }) => tenantId).join(', ')}`);
+    this.crowded = crowded;
+  }
+}
+
 /** Tenants and their widget keys: the database is the truth. @throws Unavailable when the database is away. */
 export interface Tenants {
   all(): Promise<Tenant[]>;
   /**
    * Merges tenants, keys and webhooks in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
    * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a
-   *   new id, so that both serve while sites change over), or a key is given twice; then nothing is changed.
+   *   new id, so that both serve while sites change over), or a key is given twice; TooManyWebhooks when webhooks that it adds would be more than
+   *   a tenant may have. Then nothing is changed.
    */
   merge(tenants: readonly Tenant[]): Promise<void>;
   /**

@@ -1,4 +1,5 @@
 import type { EndReason, VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { SessionLimits } from '../../protocol/session.ts';
 import type { CallTicket } from '../call-tickets/contract.ts';
 import type { SessionSetup } from '../session-setups/contract.ts';
 
@@ -44,6 +45,8 @@ export interface OpenedSession extends HistoryRow {
   readonly setup?: SessionSetup | undefined;
   /** For a brokered session: its bearer may open the first call. */
   readonly ticket?: CallTicket | undefined;
+  /** As its client is told them. They are not stored: webhooks are told. */
+  readonly limits?: SessionLimits | undefined;
 }
 
 /** A page of a list. */

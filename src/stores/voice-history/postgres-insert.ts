@@ -5,9 +5,8 @@ import { toldStarted } from '../webhooks/session-facts.ts';
 import { tallied } from './postgres-tally.ts';
 
 /** What one session adds to all tables; parts that it does not have are absent. */
-interface InsertedRow extends VoiceRecord, Pick<OpenedSession, 'state'> {
+interface InsertedRow extends VoiceRecord, Pick<OpenedSession, 'state' | 'ticket' | 'limits'> {
   readonly setup: Omit<NonNullable<OpenedSession['setup']>, 'sessionId'> | undefined;
-  readonly ticket: OpenedSession['ticket'];
 }
 
 /** See `VoiceHistory.insert`. One statement, so that no session is ever stored in part; a part that none of them has costs nothing. */
@@ -20,7 +19,7 @@ export function insertOpened(opened: readonly OpenedSession[]): Fragment {
       select * from json_to_recordset(${JSON.stringify(given)}::text::json) as given (id text collate "C", subject text, caller text,
         "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "isHeard" boolean,
         "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "heardUntilMs" bigint, "wordsDueAtMs" bigint, "settledAtMs" bigint,
-        "endedAtMs" bigint, "endReason" text, state text, version integer, setup json, ticket json)
+        "endedAtMs" bigint, "endReason" text, state text, version integer, setup json, ticket json, limits json)
     ), made as (
       insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
         started_at_ms, last_seen_at_ms, last_activity_at_ms, heard_until_ms, words_due_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
@@ -37,10 +36,10 @@ export function insertOpened(opened: readonly OpenedSession[]): Fragment {
 /**
  * PostgreSQL refuses JSON with half of a surrogate pair in it, so such halves in instructions are replaced here, as they would be in a plain text.
  */
-function givenOf({ record, state, setup, ticket }: OpenedSession): InsertedRow {
-  if (setup === undefined) return { ...record, state, setup, ticket };
+function givenOf({ record, setup, ...more }: OpenedSession): InsertedRow {
+  if (setup === undefined) return { ...record, setup, ...more };
   const { sessionId: _, instructions, ...rest } = setup;
-  return { ...record, state, setup: { ...rest, instructions: instructions?.toWellFormed() ?? null }, ticket };
+  return { ...record, setup: { ...rest, instructions: instructions?.toWellFormed() ?? null }, ...more };
 }
 
 const setUp = sql`, set_up as (

@@ -15,12 +15,20 @@ type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
 
 /**
  * See `Webhooks.claim`. Endpoints with waiting deliveries are found one after the other in the index, each by its first row: however much waits for
- * an endpoint that does not answer, it costs one step.
+ * an endpoint that does not answer, it costs one step. The row of an endpoint that missed something is locked while its pace is advanced, so that of
+ * two nodes the second sees what the first has taken; an endpoint that another node is serving at this moment is skipped.
  */
 export async function claimDue(
   { query }: Statements,
-  { atMs, untilMs, busy, maxEndpoints, each, eachMissed }: ClaimRequest,
+  { atMs, untilMs, busy, maxEndpoints, each, eachMissed, missedEveryMs }: ClaimRequest,
 ) {
+  const unusedMs = eachMissed * missedEveryMs;
+  // A time that is further away is long ago, or was written while the clock was ahead.
+  const pacedFrom = sql`
+    case when endpoint.paced_until_ms between ${atMs - unusedMs} and ${atMs + unusedMs} then endpoint.paced_until_ms
+      else ${atMs - unusedMs} end`;
+  // Always with a limit that the planner knows: otherwise it expects a share of all deliveries, and reads them all.
+  const room = sql`(${atMs}::bigint - paced.from_ms) / ${missedEveryMs}::bigint`;
   const rows = await query<ClaimedRow | { readonly id: null }>`
     with recursive loaded (id) as (
       (select endpoint_id from webhook_delivery where state = 'waiting' order by endpoint_id limit 1)
@@ -29,7 +37,8 @@ export async function claimDue(
         select endpoint_id from webhook_delivery where state = 'waiting' and endpoint_id > loaded.id order by endpoint_id limit 1)
       from loaded where loaded.id is not null
     ), ready as materialized (
-      select endpoint.id, case when endpoint.healthy_since_ms <= ${atMs} then endpoint.healthy_since_ms else 0 end as since_ms
+      select endpoint.id, oldest.next_at_ms,
+        case when endpoint.healthy_since_ms <= ${atMs} then endpoint.healthy_since_ms else 0 end as since_ms
       from loaded join webhook_endpoint as endpoint on endpoint.id = loaded.id
       cross join lateral (
         select delivery.next_at_ms from webhook_delivery as delivery
@@ -37,12 +46,22 @@ export async function claimDue(
         order by delivery.next_at_ms limit 1
       ) as oldest
       where endpoint.state = 'healthy' and endpoint.id <> all(${busy}::text[])
-      order by oldest.next_at_ms limit ${maxEndpoints}
+      order by greatest(oldest.next_at_ms, case when endpoint.paced_until_ms <= ${atMs} then endpoint.paced_until_ms end) limit ${maxEndpoints}
+    ), paced as materialized (
+      select endpoint.id, ready.since_ms, ${pacedFrom} as from_ms
+      from ready join webhook_endpoint as endpoint on endpoint.id = ready.id
+      where ready.next_at_ms < ready.since_ms and ${pacedFrom} <= ${atMs - missedEveryMs}
+      for no key update of endpoint skip locked
+    ), pace as (
+      update webhook_endpoint as endpoint set paced_until_ms = paced.from_ms + ${room} * ${missedEveryMs}::bigint
+      from paced where endpoint.id = paced.id
     ), missed as materialized (
-      select chosen.event_id, chosen.endpoint_id from ready cross join lateral (
-        select event_id, endpoint_id from webhook_delivery
-        where endpoint_id = ready.id and state = 'waiting' and next_at_ms < least(ready.since_ms, ${atMs}::bigint + 1)
-        order by next_at_ms limit ${eachMissed} for update skip locked
+      select chosen.event_id, chosen.endpoint_id from paced cross join lateral (
+        select * from (
+          select event_id, endpoint_id from webhook_delivery
+          where endpoint_id = paced.id and state = 'waiting' and next_at_ms < least(paced.since_ms, ${atMs}::bigint + 1)
+          order by next_at_ms limit ${room} for update skip locked
+        ) as oldest limit ${eachMissed}
       ) as chosen
     ), fresh as materialized (
       select chosen.event_id, chosen.endpoint_id from ready cross join lateral (

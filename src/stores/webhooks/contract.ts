@@ -3,7 +3,8 @@ import type { RecordStore } from '../../actors/host.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
-import type { TenantScope } from '../tenants/contract.ts';
+import { MAX_ENDPOINTS } from '../../protocol/webhook-wish.ts';
+import type { CrowdedTenant, Tenant, TenantScope } from '../tenants/contract.ts';
 import type { Page } from '../voice-history/contract.ts';
 
 /** Where facts are sent, and how that endpoint is doing. */
@@ -21,6 +22,25 @@ export interface WebhookEndpoint extends EndpointRecord {
 /** The id of an endpoint from the tenants file; the ids of other endpoints have no colon. */
 export function namedEndpoint(tenantId: string, name: string): string {
   return `${tenantId}:${name}`;
+}
+
+/**
+ * Tenants of a file that would have more endpoints than they may, once those that it adds are there. One to which it adds none is left as it is.
+ * @param kept the endpoints that there are
+ */
+export function findCrowded(
+  tenants: readonly Tenant[],
+  kept: readonly Pick<WebhookEndpoint, 'id' | 'tenantId'>[],
+): readonly CrowdedTenant[] {
+  const idsOf = new Map<string | null, string[]>();
+  for (const { id, tenantId } of kept) idsOf.set(tenantId, [...(idsOf.get(tenantId) ?? []), id]);
+  return tenants.flatMap(({ id: tenantId, webhooks = [] }) => {
+    const ids = idsOf.get(tenantId) ?? [];
+    const named = webhooks.map(({ id }) => namedEndpoint(tenantId, id));
+    const added = named.filter((id) => !ids.includes(id)).length;
+    if (added === 0 || ids.length + added <= MAX_ENDPOINTS) return [];
+    return [{ tenantId, named: named.length, others: ids.length + added - named.length }];
+  });
 }
 
 /** Facts about webhooks that people are told by mail, and nobody by webhook. */
@@ -124,6 +144,8 @@ export interface ClaimRequest {
   readonly each: number;
   /** How many missed deliveries of an endpoint that has recovered, besides the others: a server that was away is not flooded. */
   readonly eachMissed: number;
+  /** The pace of these over all nodes: one each time that this many milliseconds have passed, and `eachMissed` at once at most. */
+  readonly missedEveryMs: number;
 }
 
 export interface ClaimedEndpoint extends Pick<WebhookEndpoint, 'id' | 'tenantId' | 'url' | 'failures' | 'state'> {
@@ -172,7 +194,7 @@ export interface Webhooks extends Promised<RecordStore<EndpointRecord>> {
   countTroubled(tenants?: readonly string[]): Promise<TroubledWebhooks>;
   /** Applies to events from now on. @returns the changed endpoint; undefined if there is none */
   change(id: string, wish: EndpointWish): Promise<WebhookEndpoint | undefined>;
-  /** Deletes an endpoint with its deliveries. @returns whether it was there */
+  /** Deletes an endpoint with its deliveries. @returns false, with nothing deleted, if it is not there, or if the tenants file names it */
   delete(id: string): Promise<boolean>;
   /** Tells one endpoint only. @returns the event's id; undefined if there is no such endpoint */
   tell(endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number): Promise<string | undefined>;

@@ -81,8 +81,10 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 
     async delete(id) {
       const gone = await patient.execute`
-        with dropped as (delete from webhook_delivery where endpoint_id = ${id})
-        delete from webhook_endpoint where id = ${id}`;
+        with dropped as (
+          delete from webhook_delivery where endpoint_id = ${id} and not exists (select from webhook_endpoint where id = ${id} and in_file)
+        )
+        delete from webhook_endpoint where id = ${id} and not in_file`;
       return gone === 1;
     },
 

@@ -1,8 +1,10 @@
 import { sql, type Fragment } from '../../database/statements.ts';
 import { isoOf, isWanted, told } from './told.ts';
 
-/** How many calls one body names, so that it stays below 8 KiB. */
+/** How many calls one body names at most. */
 const MAX_CALLS = 20;
+/** How long these and the creator's metadata may be together, so that a body stays below 8 KiB. */
+const MAX_CALLS_BYTES = 6000;
 
 /** What is told about every session, from the columns of `fact`. */
 export const ofSession = sql`
@@ -20,12 +22,12 @@ export function setupOf(id: Fragment): Fragment {
 export const toldStarted = told({
   facts: sql`
     select 'session.started' as type, "tenantId" as tenant_id, "startedAtMs" as at_ms, left(given.id, 42) as ref, "keyId" as key_id,
-      "agentId" as agent_id, given.caller, subject, version, setup, setup ->> 'agentVersion' as agent_version,
+      "agentId" as agent_id, given.caller, subject, version, limits, setup, setup ->> 'agentVersion' as agent_version,
       nullif((setup -> 'metadata')::text, 'null')::json as metadata
     from given join made on made.id = given.id where made.ended_at_ms is null`,
   data: sql`
-    json_build_object(${ofSession}, 'startedAt', ${isoOf(sql`fact.at_ms`)}, 'callMode', coalesce(fact.setup ->> 'callMode', 'direct'),
-      'model', fact.setup ->> 'model')`,
+    json_build_object(${ofSession}, 'startedAt', ${isoOf(sql`fact.at_ms`)}, 'limits', fact.limits,
+      'callMode', coalesce(fact.setup ->> 'callMode', 'direct'), 'model', fact.setup ->> 'model')`,
 });
 
 /** Part of the statement that saves sessions: `newer` has the sessions that change with their new values, and `was`, their state before. */
@@ -89,10 +91,12 @@ const usageOf = sql`
   ) as metered`;
 
 const callsOf = sql`
-  select json_agg(json_build_object('ref', id, 'provider', provider, 'model', model,
-    'openedAt', ${isoOf(sql`opened_at_ms`)}, 'closedAt', ${isoOf(sql`closed_at_ms`)}, 'reason', close_reason, 'hangup', hangup,
-    'microDollars', coalesce(micro_dollars, 0), 'gapSec', coalesce(gap_ms, 0) / 1000) order by created_at_ms, id)
-  from (
-    select call.*, meter.micro_dollars, meter.gap_ms from voice_call as call left join call_meter as meter on meter.call_id = call.id
-    where call.session_id = fact.id order by created_at_ms, id limit ${MAX_CALLS}
-  ) as chosen`;
+  select json_agg(told order by created_at_ms, id) from (
+    select told, created_at_ms, id, sum(octet_length(told::text) + 2) over (order by created_at_ms, id) as bytes from (
+      select json_build_object('ref', id, 'provider', provider, 'model', model,
+        'openedAt', ${isoOf(sql`opened_at_ms`)}, 'closedAt', ${isoOf(sql`closed_at_ms`)}, 'reason', close_reason, 'hangup', hangup,
+        'microDollars', coalesce(micro_dollars, 0), 'gapSec', coalesce(gap_ms, 0) / 1000) as told, created_at_ms, id
+      from voice_call as call left join call_meter as meter on meter.call_id = call.id
+      where call.session_id = fact.id order by created_at_ms, id limit ${MAX_CALLS}
+    ) as chosen
+  ) as measured where bytes + octet_length(coalesce(fact.metadata, '{}')::text) <= ${MAX_CALLS_BYTES}`;

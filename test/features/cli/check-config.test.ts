@@ -126,7 +126,9 @@ describe('check-config', () => {
       ],
     });
     const other = aTenant('other', { keys: [aKey('other', 'site', { ...closed, agents: null })] });
-    expect(await run([], terminal, () => Promise.resolve({ tenants: [acme, other], secrets: [] }))).toBe(0);
+    expect(await run([], terminal, () => Promise.resolve({ tenants: [acme, other], secrets: [], webhooks: [] }))).toBe(
+      0,
+    );
     expect(openKeysIn(terminal.printed())).toEqual([
       'other/site: pages may ask for any agent, or for none',
       'acme/unbounded: nothing bounds what all its visitors use in a day',
@@ -135,12 +137,31 @@ describe('check-config', () => {
     expect(terminal.printed()).toContain('\ndatabase: 2 widget keys that the tenants file does not name\n');
   });
 
+  test('refuses webhooks with which a tenant would have more than ten, and says what to do', async () => {
+    const webhook = { url: 'https://hooks.acme.example/', types: ['session.settled'] };
+    const webhooks = ['billing', 'crm'].map((id) => ({ ...webhook, id }));
+    const terminal = fakeTerminal({
+      TENANTS_FILE: await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', webhooks }] })),
+    });
+    const kept = (count: number) => [
+      { id: 'acme:billing', tenantId: 'acme' },
+      ...Array.from({ length: count }, (_, n) => ({ id: `wh_${n}`, tenantId: 'acme' })),
+      { id: 'wh_other', tenantId: 'other' },
+    ];
+    const read = (count: number) => () => Promise.resolve({ tenants: [], secrets: [], webhooks: kept(count) });
+    expect(await run([], terminal, read(8))).toBe(0);
+    expect(await run([], terminal, read(9))).toBe(78);
+    expect(terminal.complained()).toContain(
+      'tenant acme: 2 webhooks are too many: it has 9 more, which the file does not name, and may have 10 in all. Name fewer, or delete',
+    );
+  });
+
   test('says where the database cannot be read, and goes on', async () => {
     const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
     const away = () => Promise.reject(new Unavailable('database', new Error('connect ECONNREFUSED')));
     expect(await run([], terminal, away)).toBe(0);
     expect(terminal.printed()).toContain(
-      '\ndatabase: not read, so keys that are only in it were not checked. The database cannot be used: connect ECONNREFUSED.',
+      '\ndatabase: not read, so keys and webhooks that are only in it were not checked. The database cannot be used: connect ECONNREFUSED.',
     );
     expect(openKeysIn(terminal.printed())).toHaveLength(2);
   });
@@ -338,7 +359,9 @@ describe('check-config', () => {
       { tenantId: 'acme', name: 'crm' },
       { tenantId: 'other', name: 'shop' },
     ];
-    expect(await warnings(() => Promise.resolve({ tenants: [], secrets: others }))).toEqual([unset('shop')]);
+    expect(await warnings(() => Promise.resolve({ tenants: [], secrets: others, webhooks: [] }))).toEqual([
+      unset('shop'),
+    ]);
     expect(await warnings(() => Promise.reject(new Unavailable('database', 'it is away')))).toEqual([]);
   });
 

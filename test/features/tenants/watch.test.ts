@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readlink, rename, rm, symlink, unlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { KeyTaken, type Tenant } from '../../../src/stores/tenants/contract.ts';
+import { KeyTaken, TooManyWebhooks, type Tenant } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch.ts';
@@ -80,6 +80,16 @@ describe('At start the tenants file', () => {
     const { watch, tenants } = build();
     tenants.mergeFault = new KeyTaken('w_acme belongs to other');
     await expect(watch.start()).rejects.toThrow(/with another tenant or another id.*w_acme belongs to other/);
+  });
+
+  test('with which a tenant would have too many webhooks is such an error too', async () => {
+    await writeFile(file, naming('acme'));
+    const { watch, tenants } = build();
+    tenants.mergeFault = new TooManyWebhooks([{ tenantId: 'acme', named: 3, others: 8 }]);
+    await expect(watch.start()).rejects.toThrow(
+      /tenant acme: 3 webhooks are too many: it has 8 more.*delete some of those/,
+    );
+    await expect(watch.start()).rejects.toBeInstanceOf(TenantsFileError);
   });
 
   test('can not be merged while the database is away', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -94,6 +95,14 @@ describe('A delivery', () => {
         .toSorted(),
     ).toEqual(['session.ended', 'session.started']);
     expect(new Set(bodies().map(({ data }) => data.ref))).toEqual(new Set([id.slice(0, 42)]));
+    const documented = JSON.parse(
+      /```json\n(\{\n.*?)```/s.exec(readFileSync('docs/webhooks.md', 'utf8'))?.[1] ?? '',
+    ) as {
+      readonly data: object;
+    };
+    const started = bodies().find(({ type }) => type === 'session.started');
+    expect(started?.data).toMatchObject({ limits: { maxMinutes: 15, maxIdleSec: 300 } });
+    expect(Object.keys(started?.data ?? {})).toEqual(Object.keys(documented.data));
     // The receiver's library reads the machine's clock.
     vi.useFakeTimers({ toFake: ['Date'], now: app.clock.now() });
     for (const { headers, body } of receiver.requests) {
@@ -248,8 +257,9 @@ describe('A delivery', () => {
     expect(new Set(ids).size).toBe(12);
   });
 
-  test('that a server missed while it was away reaches it at a pace that it can bear, and what happens then at once', async () => {
+  test('that a server missed while it was away reaches it at a pace that it can bear, however many nodes send, and what happens then at once', async () => {
     const { endpoint } = await subscribe(['session.started']);
+    const other = await build({ env, clock: app.clock });
     const refs: string[] = [];
     for (let n = 0; n < 6; n += 1) {
       refs.push((await open()).slice(0, 42));
@@ -259,15 +269,25 @@ describe('A delivery', () => {
     const healthySinceMs = app.clock.now();
     await app.service.stores.webhooks.save({ ...endpoint, healthySinceMs, version: 2 }, 1);
     const fresh = (await open()).slice(0, 42);
-    await send();
+    const sendByAll = async (): Promise<number> => {
+      await Promise.all([send(app), send(other)]);
+      await Promise.all([send(app), send(other)]);
+      return receiver.requests.length;
+    };
+    expect(await sendByAll()).toBe(3);
     expect(
       bodies()
         .map(({ data }) => data.ref)
         .toSorted(),
     ).toEqual([...refs.slice(0, 2), fresh].toSorted());
-    for (let n = 5; n <= 7; n += 2) {
-      await send();
-      expect(receiver.requests).toHaveLength(n);
+    // Two at once, and then one every 120 ms.
+    for (const [ms, sent] of [
+      [119, 3],
+      [1, 4],
+      [250, 6],
+    ] as const) {
+      app.clock.advance(ms);
+      expect(await sendByAll()).toBe(sent);
     }
   });
 

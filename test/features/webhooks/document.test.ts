@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { signedHeaders } from '../../../src/kernel/webhook-signature.ts';
 import { findBinary, reasonToSkip } from '../../support/services/binaries.ts';
 import { PATIENT_MS } from '../../support/soon.ts';
@@ -21,6 +22,8 @@ let server: ChildProcess | undefined;
 let said = '';
 
 afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   const stopping = server;
   server = undefined;
   if (stopping === undefined || stopping.exitCode !== null) return;
@@ -31,9 +34,11 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes the document's first code block in a language to a file. @returns its path */
-function snippetFile(language: string, name: string): string {
-  const [, code = ''] = new RegExp('```' + language + '\n(.*?)```', 's').exec(document) ?? [];
+/** Writes the code block that comes next after some words of the document to a file. @returns its path */
+function snippetFile(after: string, name: string): string {
+  const from = document.indexOf(after);
+  expect(from).toBeGreaterThan(0);
+  const [, code = ''] = /```(?:js|python)\n(.*?)```/s.exec(document.slice(from)) ?? [];
   const file = join(folder, name);
   writeFileSync(file, code);
   return file;
@@ -43,12 +48,14 @@ function snippetFile(language: string, name: string): string {
 async function run(program: string, file: string): Promise<string> {
   const port = await freePort();
   said = '';
+  let logged = '';
   server = spawn(program, [file], {
     env: { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: ours },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   server.stdout?.on('data', (text: Buffer) => (said += text.toString()));
-  await expect.poll(() => said, { timeout: PATIENT_MS }).toMatch(/^Listening\n/);
+  server.stderr?.on('data', (text: Buffer) => (logged += text.toString()));
+  await expect.poll(() => said + logged, { timeout: PATIENT_MS }).toMatch(/^Listening$|Uvicorn running/m);
   return `http://127.0.0.1:${port}/`;
 }
 
@@ -58,30 +65,66 @@ const body = JSON.stringify({
   data: { ref: 's:ü', usage: { dollars: '0.012345' } },
 });
 
-async function tell(url: string, id: string, secrets: readonly string[], text = body, atMs = Date.now()) {
-  const headers = signedHeaders(id, body, secrets, atMs);
-  return (await fetch(url, { method: 'POST', headers, body: text })).status;
+/** Sends a body with headers to a receiver. @returns the status that it answers */
+type Post = (headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
+
+const to =
+  (url: string): Post =>
+  async (headers, text) =>
+    (await fetch(url, { method: 'POST', headers, body: text })).status;
+
+async function takesWhatIsSigned(post: Post): Promise<void> {
+  const tell = (id: string, secrets: readonly string[], text = body, atMs = Date.now()) =>
+    post(signedHeaders(id, body, secrets, atMs), text);
+  expect(await tell('evt_1', [ours])).toBe(204);
+  expect(await tell('evt_1', [ours])).toBe(204);
+  expect(await tell('evt_2', [former, ours])).toBe(204);
+  expect(await tell('evt_3', [other])).toBe(401);
+  expect(await tell('evt_3', [ours], body.replace('0.012345', '9.012345'))).toBe(401);
+  expect(await tell('evt_3', [ours], body, Date.now() - 400_000)).toBe(401);
+  expect(await post({ 'content-type': 'application/json' }, body)).toBe(401);
+  const lines = () => said.split('\n').filter((line) => line.includes(' cost '));
+  await expect.poll(lines, { timeout: PATIENT_MS }).toEqual(['s:ü cost $0.012345', 's:ü cost $0.012345']);
 }
 
-async function takesWhatIsSigned(url: string): Promise<void> {
-  expect(await tell(url, 'evt_1', [ours])).toBe(204);
-  expect(await tell(url, 'evt_1', [ours])).toBe(204);
-  expect(await tell(url, 'evt_2', [former, ours])).toBe(204);
-  expect(await tell(url, 'evt_3', [other])).toBe(401);
-  expect(await tell(url, 'evt_3', [ours], body.replace('0.012345', '9.012345'))).toBe(401);
-  expect(await tell(url, 'evt_3', [ours], body, Date.now() - 400_000)).toBe(401);
-  expect((await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(
-    401,
-  );
-  await expect.poll(() => said, { timeout: PATIENT_MS }).toBe('Listening\n' + 's:ü cost $0.012345\n'.repeat(2));
-}
-
-test('The receiver of webhooks.md for Express runs as it stands, and takes each event once', async () => {
-  await takesWhatIsSigned(await run(process.execPath, snippetFile('js', 'receiver.mjs')));
+test('What is signed has the signature with which the libraries of Standard Webhooks, in all languages, test themselves', () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const headers = signedHeaders('msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', [secret], 1_614_265_330_000);
+  expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-const skipped = reasonToSkip(() => [findBinary('python3', 'python3')]);
+test('The receiver of webhooks.md for Express runs as it stands, and takes each event once', async () => {
+  await takesWhatIsSigned(to(await run(process.execPath, snippetFile('### Express', 'receiver.mjs'))));
+});
 
-test.skipIf(skipped !== undefined)('The receiver of webhooks.md in Python does the same', async () => {
-  await takesWhatIsSigned(await run('python3', snippetFile('python', 'receiver.py')));
+test('The function of webhooks.md for AWS Lambda does the same, with bodies as text and as base64', async () => {
+  vi.stubEnv('WEBHOOK_SECRET', ours);
+  said = '';
+  vi.spyOn(console, 'log').mockImplementation((line: string) => (said += `${line}\n`));
+  const url = pathToFileURL(snippetFile('### AWS Lambda', 'function.mjs')).href;
+  const { handler } = (await import(/* @vite-ignore */ url)) as {
+    handler: (event: object) => Promise<{ statusCode: number }>;
+  };
+  let isBase64Encoded = false;
+  await takesWhatIsSigned(async (headers, text) => {
+    isBase64Encoded = !isBase64Encoded;
+    const sent = isBase64Encoded ? Buffer.from(text).toString('base64') : text;
+    return (await handler({ version: '2.0', headers, body: sent, isBase64Encoded })).statusCode;
+  });
+  expect(await handler({ version: '2.0', headers: {}, isBase64Encoded: false })).toEqual({ statusCode: 401 });
+});
+
+// Debian installs the packages of Python for its own, which need not be the first in PATH.
+const python = () => findBinary('python3', 'python3', ['/usr/bin']);
+const findModule = (name: string): string => findBinary(name, `python3-${name}`, ['/usr/lib/python3/dist-packages']);
+const skipped = reasonToSkip(() => [python(), findModule('fastapi'), findModule('uvicorn')]);
+
+describe.skipIf(skipped !== undefined)(`In Python ${skipped ?? ''}`, () => {
+  test.each([
+    ['for FastAPI', 'With [FastAPI]', 'fast.py'],
+    ['with nothing but Python', 'With nothing but Python:', 'plain.py'],
+  ])('the receiver of webhooks.md %s does the same', async (_, after, name) => {
+    snippetFile('### Python', 'signed.py');
+    await takesWhatIsSigned(to(await run(python(), snippetFile(after, name))));
+  });
 });
