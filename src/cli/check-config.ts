@@ -58,6 +58,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const modeOf = createCallModes(config.calls.mode, provider);
   const warnings = [
     ...findUnknownProxy(config),
+    ...findUnprepared(config, known),
     ...findOperatorDomains(config),
     ...findTraceWarnings(config),
     ...findShutdowns(known, prices, Date.now()),
@@ -84,6 +85,22 @@ function findUnknownProxy({ mode, trustedProxies }: Config): string[] {
   if (mode !== 'production' || trustedProxies.rules.length > 0) return [];
   return [
     'TRUST_PROXY is not set: behind a proxy every caller has its address and shares one rate limit; name the networks of the proxy',
+  ];
+}
+
+/** What production starts without, and is of no use without. */
+function findUnprepared({ mode, operatorEmails, mail }: Config, tenants: readonly Tenant[]): string[] {
+  if (mode !== 'production') return [];
+  return [
+    ...(tenants.length > 0
+      ? []
+      : ['no tenant is known, so nobody can talk: name yours in TENANTS_FILE, such as config/production-tenants.json']),
+    ...(operatorEmails.length > 0
+      ? []
+      : ['OPERATOR_EMAILS is not set: nobody but service tokens operates the service']),
+    ...(mail.from.address.endsWith('@localhost')
+      ? ['MAIL_FROM is at localhost, from where most mail servers accept nothing: set an address of yours']
+      : []),
   ];
 }
 

@@ -74,7 +74,7 @@ of --limits dailyDollars=1,newVisitorSeconds=60 (a new visitor who says nothing 
 of --bots provider=turnstile,siteKey=KEY,secret=NAME (of switchboard secrets set),challenge=suspect|always,minScore=0.5, each of which may be left out
 `,
   besideServer:
-    'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
+    'While it runs, use its console (Keys), or edit TENANTS_FILE: a new key, or "revoked": true, takes effect within a second.\n' +
     'With DATABASE_URL this command works beside running servers.\n',
 };
 

@@ -48,7 +48,7 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
     '',
     `  Demo page       ${publicUrl}/demo`,
     `  Console         ${publicUrl}/console`,
-    `  API reference   ${publicUrl}/docs`,
+    `  Documentation   ${publicUrl}/docs`,
     ...(parts.mail === 'development mailbox' && isLoopback(publicUrl)
       ? [`  Mailbox         ${publicUrl}/dev/mail`]
       : []),

@@ -43,7 +43,7 @@ JSON with a code and a sentence that says what to do.
 
 - [OpenAPI 3.1](${publicUrl}/openapi.json): every request, its fields and errors
 - [AsyncAPI 3.0](${publicUrl}/asyncapi.json): the frames of the sockets
-- [API reference](${publicUrl}/docs): the same for people, with examples in curl, JavaScript and Python
+- [Documentation](${publicUrl}/docs): the same for people, with examples in curl, JavaScript and Python, and the guides
 - [Types of the browser SDK](${publicUrl}/widget.d.mts): methods, events and errors
 - [Types of the element](${publicUrl}/switchboard-widget.d.mts): attributes and events
 ${sources}

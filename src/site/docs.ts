@@ -19,6 +19,12 @@ export interface Documents {
   readonly asyncapi: () => object;
 }
 
+/** The first page. */
+const start = {
+  title: 'Documentation',
+  about: 'Guides, and every request, frame and error, with examples to copy.',
+};
+
 /**
  * The documentation: guides, which the build made, and the API reference. The service writes the reference itself on first use, so that
  * it matches what is served.
@@ -42,8 +48,7 @@ export function docsRoutes(services: DemoServices, documents: Documents, webDire
   };
   const reference = [undefined, ...referencePages].map((page) => {
     const path = page === undefined ? '/docs' : referencePath(page);
-    const title = page?.title ?? 'API reference';
-    const about = page?.about ?? 'Every request, frame and error, with examples to copy.';
+    const { title, about } = page ?? start;
     return {
       path,
       page,

@@ -21,7 +21,7 @@ interface Place {
 const places = {
   demo: { path: '/demo', name: 'Demo', about: 'Talk to an agent, and watch its session, its limits and the wire.' },
   console: { path: '/console', name: 'Console', about: 'Sessions as they run, why each ended, refusals, keys, cost.' },
-  docs: { path: '/docs', name: 'API reference', about: 'Every request, frame and error, with examples to copy.' },
+  docs: { path: '/docs', name: 'Documentation', about: 'Guides, and every request, with examples to copy.' },
   mailbox: { path: '/dev/mail', name: 'Mailbox', about: 'Login codes arrive here while no mail server is set.' },
 } as const satisfies Record<string, Place>;
 

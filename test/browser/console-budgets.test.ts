@@ -84,9 +84,9 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await here.isAt('/console/budgets');
     await here.sees('of-file', 'tbody');
     await here.sees('an operator’s', 'tbody');
-    await here.button('Make…').focus();
+    await here.button('New budget…').focus();
     await page.keyboard.press('Enter');
-    await here.sees('Make a budget', 'dialog');
+    await here.sees('New budget', 'dialog');
     await isClean('dialog[open]');
     await dialog().getByLabel('Name').fill('weekly');
     await dialog().getByLabel('Period').selectOption('week');

@@ -109,6 +109,8 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     const urls: string[] = [];
     here.page.on('request', (request) => urls.push(request.url()));
     await here.page.keyboard.press('Enter');
+    await here.page.getByRole('option').filter({ hasText: 'What they did as an operator' }).waitFor();
+    await here.page.getByRole('option').filter({ hasText: 'Login of' }).click();
     await here.isAt(/^\/console\/logins\/auth_/);
     await here.sees(email, 'h1');
     await rail('Audit').click();

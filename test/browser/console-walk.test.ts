@@ -3,13 +3,17 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { LISTS } from './console-lists.ts';
 import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const WIDTHS = [390, 660, 768, 1024, 1440];
 const MAX_SHIFT = 0.05;
+const NOWHERE = '/console/no/such/page';
 /** With SCREENSHOTS=/tmp/looks the test writes a picture of each page at each width. */
 const { SCREENSHOTS } = process.env;
+/** At these widths console-tables.test.ts measures each list, with many rows. */
+const lists = new Set(LISTS.map(({ path }) => path.replace(/\?.*/, '')));
 
 interface Measured {
   /** By how many pixels the page, or anything that scrolls in it, is too wide. */
@@ -29,6 +33,16 @@ const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimat
     rows: rows.length,
     background: getComputedStyle(document.body).backgroundColor,
   };
+})`;
+
+/** What scrolls, or is hidden beyond an edge, and so is missing on paper. */
+const CUT = `[...document.querySelectorAll('body *')].flatMap((element) => {
+  if (!element.checkVisibility() || element.closest('.unseen, svg, select, input, textarea')) return [];
+  const { overflowX, overflowY } = getComputedStyle(element);
+  const isCut =
+    (overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1) ||
+    (overflowY !== 'visible' && element.scrollHeight > element.clientHeight + 1);
+  return isCut ? [element.nodeName + '.' + element.className + ' ' + element.textContent.trim().slice(0, 40)] : [];
 })`;
 
 /** How much moved by itself since the page began to load (web.dev/articles/cls): the sum, and what moved most. */
@@ -51,6 +65,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
   let server: DemoServer;
   let here: ConsolePage;
   let ref: string;
+  let requestId: string;
 
   beforeAll(async () => {
     [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
@@ -65,7 +80,8 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
       { sm_session_id, tokens: 12, dollars: 0.5 },
       { Authorization: `Bearer ${serviceToken}` },
     );
-    await post('/api/session', { widgetKey: 'w_nobody_has_this_key_0000000000000000000' });
+    const refused = await post('/api/session', { widgetKey: 'w_nobody_has_this_key_0000000000000000000' });
+    requestId = refused.headers.get('x-request-id') ?? '';
     here = await ConsolePage.enter(browser, server, '/console');
     if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true });
   });
@@ -76,15 +92,43 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     await server?.close();
   });
 
-  test('stands still while it loads, fits every window, and is printed on white paper', async () => {
+  /** The page of the newest one of a list. */
+  async function newestOf(of: 'challenges' | 'logins'): Promise<string> {
+    const reply = await here.page.request.get(`${server.direct}/api/operator/${of}?limit=1`);
+    const [one] = ((await reply.json()) as Record<string, { readonly id: string }[]>)[of] ?? [];
+    return `/console/${of}/${one?.id}`;
+  }
+
+  /** Once what the page reads is refused, it says so above what it showed, although the feed goes on. */
+  async function saysThatItIsOld(): Promise<void> {
+    const json = { error: 'away', code: 'SERVICE_UNAVAILABLE', userMessage: 'Not at the moment.' };
+    await here.page.route('**/api/**', (route) => route.fulfill({ status: 503, json }));
+    // The page reads everything again when it follows again.
+    await here.page.keyboard.press('p');
+    await here.page.keyboard.press('p');
+    await here.sees('Not at the moment. What you see was read before.', '.banner');
+    expect.soft(await here.page.locator('.live').innerText()).toBe('live');
+    await here.page.unrouteAll();
+  }
+
+  test('stands still while it loads, fits every window, is printed whole on white paper, and says what it cannot read again', async () => {
     const { page } = here;
     await page.locator('.rail a').first().waitFor();
     const places = await page.evaluate<string[]>(
       "[...document.querySelectorAll('.rail a')].map((link) => link.getAttribute('href'))",
     );
     expect(places).toContain('/console/sessions');
-    const others = ['/', '/demo', '/docs', '/docs/reference/pages'];
-    const details = [`/console/sessions/${ref}`, '/console/keys/demo/local', '/console/challenges'];
+    const others = ['/', '/demo', '/demo/take-over', '/dev/mail', '/docs', '/docs/operations', '/docs/reference/pages'];
+    const details = [
+      `/console/sessions/${ref}`,
+      `/console/refusals/${requestId}`,
+      '/console/keys/demo/local',
+      '/console/challenges',
+      await newestOf('challenges'),
+      await newestOf('logins'),
+      '/console/what-if?what=budget.dollars',
+      NOWHERE,
+    ];
     for (const path of [...places, '/console/your-logins', ...details, ...others]) {
       const isConsole = path.startsWith('/console');
       for (const first of [1440, 390]) {
@@ -95,7 +139,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
         const { sum, moved } = await page.evaluate<{ sum: number; moved: string[] }>(SHIFT);
         expect.soft(sum, `${path} moves at ${first}: ${moved.join('; ')}`).toBeLessThanOrEqual(MAX_SHIFT);
       }
-      for (const width of WIDTHS) {
+      for (const width of lists.has(path) ? [] : WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
         const { over, height } = await page.evaluate<Measured>(MEASURE);
         expect.soft({ path, width, over }).toEqual({ path, width, over: 0 });
@@ -111,9 +155,11 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
         .soft({ path, over: printed.over, background: printed.background })
         .toEqual({ path, over: 0, background: 'rgb(255, 255, 255)' });
       expect.soft(printed.rows, path).toBeGreaterThanOrEqual(rows);
+      expect.soft({ path, cut: await page.evaluate<string[]>(CUT) }).toEqual({ path, cut: [] });
       if (SCREENSHOTS !== undefined)
         await page.screenshot({ path: `${SCREENSHOTS}/${path.replaceAll(/\W/g, '_')}-print.png` });
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+      if (isConsole && path !== NOWHERE) await saysThatItIsOld();
     }
   });
 });

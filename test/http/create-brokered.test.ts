@@ -189,8 +189,13 @@ describe('What the creator notes on a session', () => {
     const { id } = await openBrokered(app, key, { metadata });
     expect(await setupOf(id)).toMatchObject({ callMode: 'brokered', metadata });
     const direct = await build();
-    const other = await direct.open(key, { metadata });
-    expect(await setupOf(other)).toMatchObject({ callMode: 'direct', metadata });
+    const words = {
+      instructions: 'Say nothing.',
+      tools: [{ kind: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' } }],
+    };
+    const other = await direct.open(key, { metadata, ...words });
+    // The page has its words already, and opens its calls with them itself.
+    expect(await setupOf(other)).toMatchObject({ callMode: 'direct', metadata, instructions: null, tools: [] });
   });
 
   test.each([

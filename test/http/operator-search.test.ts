@@ -181,6 +181,19 @@ describe('A search finds', () => {
     expect((await search('ada@')).body['hits']).toEqual([]);
   });
 
+  test('what an e-mail address did as an operator, as a filter of the audit that has no address', async () => {
+    const ops = await app.as('ops@example.com');
+    await search('ada@example.com', ops);
+    await search('ada@example.com');
+    const { body, text } = await search('OPS@example.com');
+    const found = (body['hits'] as { kind: string; href: string }[]).filter(({ kind }) => kind === 'audit');
+    expect(found).toMatchObject([{ href: expect.stringMatching(/^\/console\/audit\?actorRef=[0-9a-f]{32}$/) }]);
+    expect(text).not.toContain('ops@example.com');
+    const { body: audit } = await app.get(`/api/operator/audit${found[0]?.href.replace(/^[^?]*/, '')}`, service);
+    expect((audit['rows'] as { actor: string }[]).map(({ actor }) => actor)).toEqual(['ops@example.com']);
+    expect(await hitsOf('ada@example.com')).toEqual([]);
+  });
+
   test('no e-mail address for viewers and tenants’ admins, whose search is refused', async () => {
     for (const email of ['vera@example.com', 'boss@globex.example'])
       expect(errorOf(await search('ada@example.com', await app.as(email)))).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -73,16 +73,20 @@ export async function findByShape(q: string, operator: Operator, services: Opera
   return hits.slice(0, MAX_HITS);
 }
 
-/** The sessions and logins of an address; the hits do not contain it. @throws Unavailable when the database is away */
+/** What an address did as an operator, its sessions and its logins; the hits do not contain it. @throws Unavailable when the database is away */
 export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
   const { subjects } = services.identity;
-  const { history, logins: loginStore } = services.core.stores;
+  const { history, journal, logins: loginStore } = services.core.stores;
   const ofTenants = services.tenants.all().map(({ id }) => subjects.widgetUser(id, address));
-  const [sessions, logins] = await Promise.all([
+  const [actors, sessions, logins] = await Promise.all([
+    journal.whoActed(),
     history.newestOf([subjects.console(address), ...ofTenants], MAX_HITS),
     loginStore.ofEmail(address, MAX_HITS),
   ]);
-  return [...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MAX_HITS);
+  const acts = actors.includes(address)
+    ? [auditHit(subjects.actor(address), 'What they did as an operator', 'actorRef')]
+    : [];
+  return [...acts, ...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MAX_HITS);
 }
 
 async function sessionsBeginning(

@@ -1,3 +1,4 @@
+import { guidePath, guides } from '../guides.ts';
 import { html, type Html } from '../html.ts';
 import { channelEntry, channelsOf } from './channels.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from './document.ts';
@@ -35,7 +36,7 @@ interface Section {
   readonly entries: () => readonly Html[];
 }
 
-/** The first page: what applies to every request, and links to the entries of all operations, frames, shapes and codes. */
+/** The first page: the guides, what applies to every request, and links to the entries of all operations, frames, shapes and codes. */
 export function writeStart(described: Described): WrittenPage {
   const index = referencePages.map((page) => {
     const lines = sectionOf(page, described).listed.map(
@@ -51,10 +52,22 @@ export function writeStart(described: Described): WrittenPage {
   });
   return {
     parts: html`${[['introduction', 'Introduction'], ...topics].map(([id = '', title]) => link({ id, label: html`${title}` }))}`,
-    text: html`<header class="group"><h1>API reference</h1></header>
-      ${guide(described.openapi, described.baseUrl)}${index}`,
+    text: html`<header class="group"><h1>Documentation</h1></header>
+      ${guideList}${guide(described.openapi, described.baseUrl)}${index}`,
   };
 }
+
+const guideList = html`<section class="index guides" aria-labelledby="guides">
+  <h2 id="guides">Guides</h2>
+  <ul>
+    ${guides.map(
+      (each) =>
+        html`<li>
+          <a href="${guidePath(each)}"><strong>${each.title}</strong> <small>${each.about}</small></a>
+        </li>`,
+    )}
+  </ul>
+</section>`;
 
 /** The entries of one page. */
 export function writeReference(page: ReferencePage, described: Described): WrittenPage {

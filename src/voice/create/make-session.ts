@@ -115,7 +115,7 @@ function isNewVisitor({ caller, hasSolved, input: { isService, vouches } }: Open
 
 /**
  * The setup that the session's calls are opened with. Where the page opens its calls itself and we do not end them, only its trace and its creator's
- * metadata are of use later: without either, nothing is kept.
+ * metadata are of use later: the agent's terms are left out, and without either nothing is kept.
  */
 function setupOf(
   { input, config, minted, opening: { sessionId, atMs }, trace: measured }: SecretIssued,
@@ -124,15 +124,20 @@ function setupOf(
   const { agentId: _agentId, agentName: _agentName, instructions = null, ...terms } = config;
   const { callMode, metadata, tools } = terms;
   const trace = measured?.kept(sessionId) ?? null;
-  if (callMode === 'direct' && metadata === null && minted.callId === undefined && trace === null) return undefined;
+  const kept = { sessionId, ...terms, trace, createdAtMs: atMs };
+  if (callMode === 'direct' && minted.callId === undefined)
+    return metadata === null && trace === null ? undefined : { ...kept, ...NO_TERMS };
   const { context } = input.body;
   // Only the servers of tools are given the context: where the agent has no such tool it is not kept.
   const isAsked = context !== undefined && serverToolsOf(tools).size > 0;
   const sealedContext = isAsked
     ? (contexts?.seal(JSON.stringify(context), sessionId).toString('base64') ?? null)
     : null;
-  return { sessionId, ...terms, instructions, sealedContext, trace, createdAtMs: atMs };
+  return { ...kept, instructions, sealedContext };
 }
+
+/** In place of what only calls need that we open or end. */
+const NO_TERMS = { instructions: null, tools: [], behaviour: null, price: null, sealedContext: null };
 
 /** Holds the call that the secret opens, before anybody has the secret. The session's end also ends that call, even where the create is refused. */
 export const holdCall: CreateStep = {

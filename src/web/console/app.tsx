@@ -56,8 +56,11 @@ function Console() {
   const view = query['view'];
   const named = savedViews.value.find(({ id }) => id === view);
   useEffect(() => {
-    void readViews().then(() => {
-      if (view !== undefined && !savedViews.peek().some(({ id }) => id === view)) say('There is no such view for you');
+    void readViews().then((failure) => {
+      if (view === undefined || savedViews.peek().some(({ id }) => id === view)) return;
+      say(
+        failure === undefined ? 'There is no such view for you' : 'The saved views cannot be read: load the page again',
+      );
     });
   }, []);
   useEffect(() => {

@@ -229,6 +229,24 @@ describe('check-config', () => {
     expect(await printed({})).not.toContain('warning: TRUST_PROXY');
   });
 
+  test('warns in production of what is of no use without: tenants, operators, an address that mail servers accept', async () => {
+    const warnings = async (env: NodeJS.ProcessEnv): Promise<string[]> => {
+      const terminal = fakeTerminal({ ...production, TRUST_PROXY: '10.0.0.0/8', ...env });
+      expect(await run([], terminal)).toBe(0);
+      return [...terminal.printed().matchAll(/^warning: (.*?)[:,]/gm)].map(([, words = '']) => words);
+    };
+    const MAIL_FROM = 'Voice <voice@example.com>';
+    const OPERATOR_EMAILS = 'ops@example.com';
+    const none = await tenantsFile('{ "tenants": [] }');
+    expect(await warnings({ TENANTS_FILE: none, OPERATOR_EMAILS: '', MAIL_FROM: '' })).toEqual([
+      'no tenant is known',
+      'OPERATOR_EMAILS is not set',
+      'MAIL_FROM is at localhost',
+    ]);
+    const some = await tenantsFile('{ "tenants": [{ "id": "acme", "name": "Acme" }] }');
+    expect(await warnings({ TENANTS_FILE: some, OPERATOR_EMAILS, MAIL_FROM })).toEqual([]);
+  });
+
   test('warns of whole domains that operate', async () => {
     const terminal = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example,@ops.example' });
     expect(await run([], terminal)).toBe(0);

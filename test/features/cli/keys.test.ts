@@ -299,7 +299,7 @@ describe('keys', () => {
   test('beside a running server on the embedded database says what to do instead', async () => {
     const { terminal } = build({}, () => Promise.reject(new DirectoryInUse('data', '123')));
     expect(await run(['list'], terminal)).toBe(69);
-    expect(terminal.complained()).toContain('edit TENANTS_FILE instead');
+    expect(terminal.complained()).toContain('use its console (Keys), or edit TENANTS_FILE');
   });
 
   test('tells a database that is away', async () => {

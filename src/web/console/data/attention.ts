@@ -5,7 +5,7 @@ import { countText, shortName } from '../words/format.ts';
 import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { isLate, oddNodes } from './nodes.ts';
-import { queryText } from './query.ts';
+import { DAY_MS, queryText } from './query.ts';
 import type { Overview } from './shapes.ts';
 
 export interface Matter {
@@ -95,7 +95,6 @@ function* ofDrift({ unexplainedDollars }: Overview): Iterable<Matter> {
   yield { degree: 'wrong', sentence, href: '/console/usage' };
 }
 
-const DAY_MS = 24 * 3600_000;
 /** The provider is asked every morning. */
 const RECONCILED_MS = 2 * DAY_MS;
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { OperatorView, savedViews as savedViewsReply, saveViewReply } from '../../../protocol/operator/view.ts';
 import { readKept, writeKept } from '../../shared/kept.ts';
-import { get, isPassing, post, remove, type Answer } from './api.ts';
+import { get, isPassing, post, remove, type Answer, type Failure } from './api.ts';
 import { keyOf } from './preferences.ts';
 import type { Output } from './shapes.ts';
 
@@ -23,11 +23,13 @@ export function viewHref({ id, href }: Pick<OperatorView, 'id' | 'href'>): strin
   return `${href.split('?')[0]}?view=${id}`;
 }
 
-/** Reads the views, after handing those that this browser still stores to the server. */
-export async function readViews(): Promise<void> {
+/** Reads the views, after handing those that this browser still stores to the server. @returns why they could not be read */
+export async function readViews(): Promise<Failure | undefined> {
   await handOver();
   const answer = await get<Output<typeof savedViewsReply>>('/api/operator/views');
-  if (answer.ok) savedViews.value = answer.body.views;
+  if (!answer.ok) return answer.failure;
+  savedViews.value = answer.body.views;
+  return undefined;
 }
 
 /** Saves a view, replacing one of the same name. */

@@ -1,5 +1,5 @@
 /** The range of a usage report, as in the page's address: `-7d`, or calendar days of the service. */
-import { instantOf, queryText } from './query.ts';
+import { DAY_MS, HOUR_MS, instantOf, queryText } from './query.ts';
 import type { UsageReport } from './shapes.ts';
 
 export interface Range {
@@ -7,8 +7,6 @@ export interface Range {
   readonly to?: string | undefined;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
 
 /** A range for the API. A day is sent as noon UTC, which falls on that day in almost every time zone the service may use. */

@@ -36,7 +36,9 @@ function pagesIn<Name extends string>(load: () => Promise<Readonly<Record<Name, 
 const overview = pagesIn(() => import('./overview.tsx'));
 const sessions = pagesIn(() => import('./sessions.tsx'));
 const figures = pagesIn(() => import('./figures.ts'));
-const machines = pagesIn(() => import('./machines.ts'));
+const machines = pagesIn<'CallPage' | 'CallsPage' | 'ChallengePage' | 'LoginDetailPage' | 'SessionPage'>(
+  () => import('./machines.ts'),
+);
 const people = pagesIn(() => import('./people.ts'));
 const webhooks = pagesIn(() => import('./webhook-pages.ts'));
 

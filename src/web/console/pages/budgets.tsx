@@ -1,5 +1,4 @@
 import { queryText } from '../data/query.ts';
-import { isForbidden } from '../data/api.ts';
 import type { Budget, BudgetFact, Budgets } from '../data/shapes.ts';
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
@@ -9,7 +8,7 @@ import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Outdated, Problem, Unread, Warning } from '../parts/view-states.tsx';
+import { knownOf, NoTenant, Outdated, Problem, Unread, Warning } from '../parts/view-states.tsx';
 import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
 import { shortName } from '../words/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
@@ -20,10 +19,8 @@ export function BudgetsPage() {
   const { tenantId } = useScope();
   // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Budgets>('/api/operator/budgets', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
-  const { failure } = resource;
-  const found = resource.body.value;
-  if (found === undefined || (failure.value !== undefined && isForbidden(failure.value)))
-    return <Unread title="Budgets" resource={resource} what="the budgets" />;
+  const found = knownOf(resource);
+  if (found === undefined) return <Unread title="Budgets" resource={resource} what="the budgets" />;
   const isShown = (one: { readonly tenantId: string | null }): boolean =>
     tenantId === '' || one.tenantId === tenantId || one.tenantId === null;
   const budgets = found.budgets.filter(isShown);
@@ -31,14 +28,14 @@ export function BudgetsPage() {
   const isKnown = tenantId === '' || found.tenants.some(({ id }) => id === tenantId);
   return (
     <div class="page">
-      <Outdated failure={failure.value} />
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>Budgets</h1>
         <span class="spring" />
         <a href={`/console/what-if${queryText({ tenantId, what: 'budget.dollars' })}`}>What if</a>
         {mayChange.value && isKnown && (
           <OpenButton
-            verb="Make"
+            verb="New budget"
             kind="primary"
             opens={<MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />}
           />

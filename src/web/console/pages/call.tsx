@@ -17,7 +17,7 @@ import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { ToolCalls } from '../parts/tool-calls.tsx';
-import { Unread } from '../parts/view-states.tsx';
+import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
 import { agentName, countText } from '../words/format.ts';
 
 /** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
@@ -32,17 +32,17 @@ export function CallPage() {
   const path = `/api/operator/calls/${name}`;
   const isReady = useMachinesRead();
   const resource = useResource<CallDetail>(path, { topics: ['counts'] }, { besideFeedMs: UNTOLD_MS });
-  const { body, text } = resource;
-  const call = body.value;
+  const call = knownOf(resource);
   if (call === undefined || !isReady) return <Unread title="Call" resource={resource} what="this call" />;
   const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, keyId, captions } = call;
   return (
     <div class="page session-page">
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>Call of {model}</h1>
         <CallMark state={state} />
         <span class="spring" />
-        <CopyMenu path={path} text={text.value} />
+        <CopyMenu path={path} text={resource.text.value} />
       </div>
       <p class="ref">
         <code class="break">{call.ref}</code>

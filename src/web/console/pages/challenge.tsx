@@ -8,7 +8,7 @@ import { useKeys } from '../parts/keys.ts';
 import { ChallengeMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread } from '../parts/view-states.tsx';
+import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 
 /** Everything about one login code that was sent, except the code itself. */
@@ -20,19 +20,19 @@ export function ChallengePage() {
   const path = `/api/operator/challenges/${encodeURIComponent(id)}`;
   const isReady = useMachinesRead();
   const resource = useResource<ChallengeDetail>(path, { topics: ['counts', 'audit'] });
-  const { body, text } = resource;
-  const challenge = body.value;
+  const challenge = knownOf(resource);
   if (challenge === undefined || !isReady) return <Unread title="Code" resource={resource} what="this code" />;
   const { machine, subject, state, events, issuedAt, expiresAt, attempts, maxAttempts } = challenge;
   return (
     <div class="page session-page">
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>
           Code for <code>{shortName(subject)}</code>
         </h1>
         <ChallengeMark {...challenge} />
         <span class="spring" />
-        <CopyMenu path={path} text={text.value} />
+        <CopyMenu path={path} text={resource.text.value} />
       </div>
       <p class="ref">
         <code class="break">{id}</code>

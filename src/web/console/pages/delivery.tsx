@@ -8,7 +8,7 @@ import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
 import { sayOutcome } from '../parts/modal.tsx';
 import { Countdown } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread } from '../parts/view-states.tsx';
+import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
 
 /** One event for one webhook: the result, and what was sent. */
@@ -17,11 +17,12 @@ export function DeliveryPage() {
   usePage('Delivery');
   const path = `${webhookApi(id)}/deliveries/${event}`;
   const resource = useResource<DeliveryDetail>(path, { topics: ['audit'] }, { besideFeedMs: 2000 });
-  const delivery = resource.body.value;
+  const delivery = knownOf(resource);
   if (delivery === undefined) return <Unread title="Delivery" resource={resource} what="this delivery" />;
   const { type, state, at, session, attempts, lastAt, ms, nextAt, doneAt } = delivery;
   return (
     <div class="page">
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>
           <code>{type}</code>

@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { useRoute } from 'preact-iso';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { auditOf } from '../data/audit.ts';
 import { mayChange, me } from '../data/identity.ts';
 import { sessionsOf, type Keys } from '../data/keys.ts';
-import { queryText } from '../data/query.ts';
+import { DAY_MS, queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { RefusalPage, UsageReport } from '../data/shapes.ts';
@@ -15,7 +16,7 @@ import { Matter } from '../parts/matter.tsx';
 import { OpenButton } from '../parts/modal.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Empty, Unread, Warning } from '../parts/view-states.tsx';
+import { Empty, knownOf, Outdated, Unread, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
@@ -24,7 +25,7 @@ import { KeyRefusals } from './key/key-refusals.tsx';
 import { KeyTrend } from './key/key-trend.tsx';
 
 const watch = { topics: ['counts', 'audit'] } as const;
-const WEEK_MS = 7 * 24 * 3_600_000;
+const WEEK_MS = 7 * DAY_MS;
 
 /** What pages with the key can do in a call that Switchboard opens. */
 const CHANNELS = {
@@ -39,7 +40,7 @@ export function KeyPage() {
   const [tenantId = '', id = ''] = [params['tenantId'], params['keyId']];
   usePage(`Key ${tenantId}/${id}`);
   const resource = useResource<Keys>(`/api/operator/keys${queryText({ tenantId })}`, watch);
-  const keys = resource.body.value;
+  const keys = knownOf(resource);
   if (keys === undefined) return <Unread title="Key" resource={resource} what="this key" />;
   const found = keys.keys.find((key) => key.id === id);
   if (found === undefined)
@@ -50,10 +51,21 @@ export function KeyPage() {
       </div>
     );
   const agents = keys.tenants.find((tenant) => tenant.id === tenantId)?.agents ?? [];
-  return <Shown key={`${tenantId}/${id}`} found={found} agents={agents} />;
+  return (
+    <Shown key={`${tenantId}/${id}`} found={found} agents={agents}>
+      <Outdated failure={resource.failure.value} />
+    </Shown>
+  );
 }
 
-function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
+interface ShownProps {
+  readonly found: OperatorKey;
+  readonly agents: readonly string[];
+  /** Shown above the page. */
+  readonly children: ComponentChildren;
+}
+
+function Shown({ found, agents, children }: ShownProps) {
   const { tenantId, id, label, origin, pausedAt, revokedAt, live } = found;
   const closedAt = revokedAt ?? pausedAt;
   const refusals = useResource<RefusalPage>(`/api/operator/refusals${queryText({ tenantId, keyId: id })}`, watch);
@@ -65,6 +77,7 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
   const spentThen = report === undefined ? undefined : (row?.dollars ?? (report.nextCursor === null ? 0 : undefined));
   return (
     <div class="page">
+      {children}
       <div class="title-row">
         <h1>
           {tenantId}/{id}
@@ -96,7 +109,7 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
       )}
       <div class="columns">
         <KeyTrend found={found} spentThen={spentThen} />
-        <KeyRefusals found={found} page={refusals.body.value} />
+        <KeyRefusals found={found} resource={refusals} />
         <section class="card" aria-labelledby="key-facts">
           <h2 id="key-facts">The key</h2>
           <KeyToCopy widgetKey={found} agents={agents} />

@@ -1,6 +1,5 @@
 import { queryText } from '../data/query.ts';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { isForbidden } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
@@ -10,7 +9,7 @@ import { OpenButton } from '../parts/modal.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
+import { knownOf, NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, sumOf } from '../words/format.ts';
 import { warningWords } from '../words/key-warnings.ts';
@@ -23,14 +22,12 @@ export function KeysPage() {
   const { tenantId } = useScope();
   // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
-  const { failure } = resource;
-  const keys = resource.body.value;
-  if (keys === undefined || (failure.value !== undefined && isForbidden(failure.value)))
-    return <Unread title="Keys" resource={resource} what="the keys" />;
+  const keys = knownOf(resource);
+  if (keys === undefined) return <Unread title="Keys" resource={resource} what="the keys" />;
   const shown = keys.tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
     <div class="page">
-      <Outdated failure={failure.value} />
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>Keys</h1>
         <span class="spring" />

@@ -13,7 +13,7 @@ import { CopyMenu } from '../parts/menu.tsx';
 import { OpenButton, RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread } from '../parts/view-states.tsx';
+import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
 
 /** One console login: whose it is, and what it did. */
 export function LoginDetailPage() {
@@ -24,18 +24,18 @@ export function LoginDetailPage() {
   const path = `/api/operator/logins/${encodeURIComponent(id)}`;
   const isReady = useMachinesRead();
   const resource = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
-  const { body, text } = resource;
-  const login = body.value;
+  const login = knownOf(resource);
   if (login === undefined || !isReady) return <Unread title="Login" resource={resource} what="this login" />;
   const { email, state, events, createdAt, renewedAt, expiresAt, endedAt, reason, moreEvents } = login;
   const isActive = state === 'active';
   return (
     <div class="page session-page">
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>{email}</h1>
         <LoginMark {...login} />
         <span class="spring" />
-        <CopyMenu path={path} text={text.value} />
+        <CopyMenu path={path} text={resource.text.value} />
         {may('change-installation') && isActive && (
           <OpenButton verb="Revoke" kind="danger" opens={<RevokeLoginDialog id={id} email={email} />} />
         )}

@@ -1,5 +1,4 @@
 import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
-import { isForbidden } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { Secrets, SecretTenant } from '../data/shapes.ts';
@@ -10,7 +9,7 @@ import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Parts } from '../parts/text-parts.tsx';
-import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
+import { knownOf, NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
 
@@ -20,15 +19,13 @@ export function SecretsPage() {
   const { tenantId } = useScope();
   // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Secrets>('/api/operator/secrets', { topics: ['audit'] });
-  const { failure } = resource;
-  const found = resource.body.value;
-  if (found === undefined || (failure.value !== undefined && isForbidden(failure.value)))
-    return <Unread title="Secrets" resource={resource} what="the secrets" />;
+  const found = knownOf(resource);
+  if (found === undefined) return <Unread title="Secrets" resource={resource} what="the secrets" />;
   const { tenants, secrets, missing } = found;
   const shown = tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
     <div class="page">
-      <Outdated failure={failure.value} />
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>Secrets</h1>
         <span class="spring" />

@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
+import type { Failure } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { whyNoEnd } from '../data/ending.ts';
 import { useMachinesRead } from '../data/machines.ts';
@@ -19,7 +20,7 @@ import { StateMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Failed, Loading, Outdated, Unread } from '../parts/view-states.tsx';
+import { Failed, knownOf, Loading, Outdated, Unread } from '../parts/view-states.tsx';
 import { agentName, shortName } from '../words/format.ts';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 import { Whisper } from './session/whisper.tsx';
@@ -29,8 +30,7 @@ export function SessionPage() {
   const path = `/api/operator/sessions/${ref}`;
   const isReady = useMachinesRead();
   const resource = useResource<SessionDetail>(path, { topics: ['counts'], ref });
-  const { body, text } = resource;
-  const detail = body.value;
+  const detail = knownOf(resource);
   usePage(detail === undefined ? 'Session' : `${detail.tenantId} ${shortName(detail.emailHash)}`);
   useEffect(() => {
     if (detail !== undefined && detail.endedAt === null)
@@ -38,16 +38,17 @@ export function SessionPage() {
   }, [detail]);
 
   if (detail === undefined || !isReady) return <Unread title="Session" resource={resource} what="this session" />;
-  return <Shown detail={detail} path={path} text={text.value} />;
+  return <Shown detail={detail} path={path} text={resource.text.value} failure={resource.failure.value} />;
 }
 
 interface ShownProps {
   readonly detail: SessionDetail;
   readonly path: string;
   readonly text: string;
+  readonly failure: Failure | undefined;
 }
 
-function Shown({ detail, path, text }: ShownProps) {
+function Shown({ detail, path, text, failure }: ShownProps) {
   const { ref, state, emailHash } = detail;
   const { query, route } = useLocation();
   const { to } = useScope();
@@ -66,6 +67,7 @@ function Shown({ detail, path, text }: ShownProps) {
 
   return (
     <div class="page session-page">
+      <Outdated failure={failure} />
       <div class="title-row">
         <h1>
           {agentName(detail)} <code>{shortName(emailHash)}</code>

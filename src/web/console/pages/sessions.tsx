@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { isForbidden } from '../data/api.ts';
-import { dialog, endTargets } from '../data/dialogs.ts';
+import { dialog, endTargets, say } from '../data/dialogs.ts';
 import { whyNoEnd } from '../data/ending.ts';
 import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
 import { askedFilter, feedFilter, FILTER_NAMES } from '../data/filter.ts';
@@ -16,7 +16,6 @@ import { usePage } from '../parts/page.ts';
 import { SavedViews } from '../parts/saved-views.tsx';
 import { Empty, Failed, Loading, Outdated } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
-import { EndManyDialog } from './sessions/end-many-dialog.tsx';
 import { SessionFilter } from './sessions/session-filter.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 
@@ -52,7 +51,11 @@ export function SessionsPage() {
   };
   const endFound = (): void => {
     const found = asked();
-    dialog.value = <EndManyDialog filter={found} words={wordsOf(found)} />;
+    // Loaded by then: the console loads the code of all pages soon after it is opened.
+    void import('./machines.ts').then(
+      ({ EndManyDialog }) => (dialog.value = <EndManyDialog filter={found} words={wordsOf(found)} />),
+      () => say('The dialog could not be loaded: load the console again'),
+    );
   };
 
   const open = [...selected.value].filter(isOpen);

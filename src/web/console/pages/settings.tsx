@@ -8,7 +8,7 @@ import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { Parts } from '../parts/text-parts.tsx';
-import { Empty, Unread, Warning } from '../parts/view-states.tsx';
+import { Empty, knownOf, Outdated, Unread, Warning } from '../parts/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
   /** Whether nodes have different values for it. */
@@ -20,7 +20,7 @@ export function SettingsPage() {
   usePage('Settings');
   const { path, query, route } = useLocation();
   const resource = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
-  const settings = resource.body.value;
+  const settings = knownOf(resource);
   if (settings === undefined) return <Unread title="Settings" resource={resource} what="the settings" rows={12} />;
   const wanted = (query['name'] ?? '').toUpperCase();
   const rows = settings.settings
@@ -32,6 +32,7 @@ export function SettingsPage() {
     }));
   return (
     <div class="page">
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>Settings</h1>
         <input

@@ -13,7 +13,7 @@ import { Matter } from '../parts/matter.tsx';
 import { OpenButton, sayOutcome } from '../parts/modal.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Empty, Unread } from '../parts/view-states.tsx';
+import { Empty, knownOf, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { WebhookMark } from './webhooks.tsx';
 import { ReplayDialog } from './webhooks/replay-dialog.tsx';
@@ -32,13 +32,14 @@ const STATES = ['waiting', 'delivered', 'dead'].map((state) => [state, state] as
 export function WebhookPage() {
   const id = useRoute().params['id'] ?? '';
   const resource = useResource<WebhookReply>(webhookApi(id), { topics: ['audit'] }, { besideFeedMs: EVERY_MS });
-  const webhook = resource.body.value?.webhook;
+  const webhook = knownOf(resource)?.webhook;
   usePage(webhook === undefined ? 'Webhook' : new URL(webhook.url).host);
   // A webhook that was deleted meanwhile is no longer shown.
   if (webhook === undefined || resource.failure.value?.kind === 'missing')
     return <Unread title="Webhook" resource={resource} what="this webhook" />;
   return (
     <div class="page">
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1 class="break">{new URL(webhook.url).host}</h1>
         <WebhookMark state={webhook.state} />

@@ -1,5 +1,4 @@
 import { mayChange } from '../data/identity.ts';
-import { isForbidden } from '../data/api.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
@@ -9,7 +8,7 @@ import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Outdated, Unread } from '../parts/view-states.tsx';
+import { Empty, knownOf, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { AddWebhookDialog } from './webhooks/webhook-dialogs.tsx';
 
@@ -24,14 +23,12 @@ export function WebhooksPage() {
   usePage('Webhooks');
   const { tenantId } = useScope();
   const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
-  const found = resource.body.value;
-  const failure = resource.failure.value;
-  if (found === undefined || (failure !== undefined && isForbidden(failure)))
-    return <Unread title="Webhooks" resource={resource} what="the webhooks" />;
+  const found = knownOf(resource);
+  if (found === undefined) return <Unread title="Webhooks" resource={resource} what="the webhooks" />;
   const webhooks = found.webhooks.filter((one) => tenantId === '' || one.tenantId === tenantId);
   return (
     <div class="page">
-      <Outdated failure={failure} />
+      <Outdated failure={resource.failure.value} />
       <div class="title-row">
         <h1>Webhooks</h1>
         <span class="spring" />

@@ -6,6 +6,7 @@ import { maskAddresses } from '../words/format.ts';
 
 /** The most rows in a file, because each page of them is a request. */
 const MAX_ROWS = 5000;
+const READING = 'Reading…';
 
 interface Props<R> {
   /** Part of the file's name. */
@@ -19,7 +20,8 @@ interface Props<R> {
 export function DownloadRows<R extends object>({ what, list, columns }: Props<R>) {
   const words = useSignal('');
   const read = async (): Promise<void> => {
-    words.value = 'Reading…';
+    if (words.peek() === READING) return;
+    words.value = READING;
     const found = await list.readAll(MAX_ROWS);
     if (!('length' in found)) {
       words.value = wordsOf(found);

@@ -198,8 +198,11 @@ interface OpenButtonProps {
 export function OpenButton({ verb, of, kind, opens }: OpenButtonProps) {
   return (
     <button type="button" class={kind} onClick={() => (dialog.value = opens)}>
-      {kind === 'danger' && <Warning />} {verb}
-      {of !== undefined && <span class="unseen"> {of}</span>}…
+      {kind === 'danger' && <Warning />}{' '}
+      <span>
+        {verb}
+        {of !== undefined && <span class="unseen"> {of}</span>}…
+      </span>
     </button>
   );
 }

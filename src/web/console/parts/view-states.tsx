@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { isForbidden, isPassing, type Failure, type Refusal } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
 import { me } from '../data/identity.ts';
-import { refreshAll } from '../data/live.ts';
+import { isFeedOpen } from '../data/feed.ts';
+import { isUnread, refreshAll } from '../data/live.ts';
 import type { Resource } from '../data/resource.ts';
 import { Icon } from './icons.tsx';
 
@@ -17,6 +18,11 @@ export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
       ))}
     </div>
   );
+}
+
+/** What was read, unless the operator may no longer see it. */
+export function knownOf<T>({ body, failure }: Pick<Resource<T>, 'body' | 'failure'>): T | undefined {
+  return failure.value !== undefined && isForbidden(failure.value) ? undefined : body.value;
 }
 
 /** A page that has not been read yet: shows that it is loading, or why it cannot be read. @param rows about how many rows it will have */
@@ -79,11 +85,13 @@ export function wordsOf(failure: Failure): string {
 }
 
 /**
- * Shown above what was read before, if it cannot be read again. If the service is away, the top of the page says so; if the login has ended,
- * a dialog does.
+ * Shown above what was read before, if it cannot be read again. If the service or its database is away, the top of the page says so; if the
+ * login has ended, a dialog does.
  */
 export function Outdated({ failure }: { readonly failure: Failure | undefined }) {
-  if (failure === undefined || isPassing(failure) || failure.kind === 'login') return null;
+  if (failure === undefined || failure.kind === 'login') return null;
+  // While the feed is open, the top of the page does not notice that one request fails.
+  if (isPassing(failure) && (!isFeedOpen.value || isUnread.value)) return null;
   return (
     <div class="banner" role="alert">
       <Warning /> {wordsOf(failure)} What you see was read before. <TryAgain />
@@ -189,20 +197,22 @@ export function Problem({ children }: { readonly children: ComponentChildren }) 
 
 interface ShownProps<T> {
   readonly resource: Pick<Resource<T>, 'body' | 'failure'>;
-  /** What completes "This server does not have …". */
+  /** What completes "You may not see …". */
   readonly what: string;
+  /** About how many rows it will have. */
+  readonly rows?: number;
   readonly children: (body: T) => ComponentChildren;
 }
 
 /** What was read, or why there is nothing. It stays when a later reading fails, unless the operator may no longer see it. */
-export function Shown<T>({ resource: { body, failure }, what, children }: ShownProps<T>) {
-  const why = failure.value;
-  if (why !== undefined && (body.value === undefined || isForbidden(why))) return <Failed failure={why} what={what} />;
-  if (body.value === undefined) return <Loading />;
+export function Shown<T>({ resource, what, rows, children }: ShownProps<T>) {
+  const why = resource.failure.value;
+  const known = knownOf(resource);
+  if (known === undefined) return why === undefined ? <Loading rows={rows} /> : <Failed failure={why} what={what} />;
   return (
     <>
       <Outdated failure={why} />
-      {children(body.value)}
+      {children(known)}
     </>
   );
 }

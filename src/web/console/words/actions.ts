@@ -23,7 +23,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.enable': 'switched a webhook on',
   'webhook.disable': 'switched a webhook off',
   'webhook.replay': 'sent webhook events again',
-  'budget.create': 'made a budget',
+  'budget.create': 'created a budget',
   'budget.change': 'changed a budget',
   'budget.delete': 'deleted a budget',
   'view.save': 'saved a view for a tenant',

@@ -37,12 +37,15 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
   const { warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
   return (
     <>
-      {AMOUNTS.map(([name, label, min, step, placeholder]) => (
-        <label key={name} class="field">
-          {label}
-          <input {...{ name, min, step, placeholder }} type="number" defaultValue={budget?.[name] ?? ''} />
-        </label>
-      ))}
+      <div class="numbers">
+        {AMOUNTS.map(([name, label, min, step, placeholder]) => (
+          <label key={name} class="field">
+            {label}
+            <input {...{ name, min, step, placeholder }} type="number" defaultValue={budget?.[name] ?? ''} />
+          </label>
+        ))}
+        <SelectField label="When nothing is left it" name="then" values={Object.entries(AT_LIMIT)} chosen={then} />
+      </div>
       <label class="field">
         Tell at percents
         <input
@@ -64,7 +67,6 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
         <input name="tellNobody" type="checkbox" defaultChecked={tell?.length === 0} />
         Mail nobody
       </label>
-      <SelectField label="When nothing is left it" name="then" values={Object.entries(AT_LIMIT)} chosen={then} />
     </>
   );
 }
@@ -93,7 +95,7 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
     ...(tenant?.agents ?? []).map((id) => [`agent:${id}`, `the agent ${id}`] as const),
   ] as const;
   return (
-    <FormDialog title="Make a budget" verb="Make budget" send={send} done="The budget is made">
+    <FormDialog title="New budget" verb="Create budget" send={send} done="The budget is created">
       <SelectField
         label="Of"
         chosen={chosen.value}

@@ -3,31 +3,43 @@ import type { RefusalPage } from '../../data/shapes.ts';
 import { queryText } from '../../data/query.ts';
 import { countText } from '../../words/format.ts';
 import { Code } from '../../parts/code.tsx';
-import { Loading } from '../../parts/view-states.tsx';
+import { Shown } from '../../parts/view-states.tsx';
+import type { Resource } from '../../data/resource.ts';
 
 interface Props {
   readonly found: OperatorKey;
-  readonly page: RefusalPage | undefined;
+  readonly resource: Resource<RefusalPage>;
+}
+
+interface CountedProps extends Pick<Props, 'found'> {
+  readonly page: RefusalPage;
 }
 
 const MAX_NETWORKS = 5;
 
 /** What was refused to the key's visitors within a day, and their networks. */
-export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Props) {
-  const hrefOf = (more: { readonly code?: string; readonly network?: string }): string =>
-    `/console/refusals${queryText({ tenantId, keyId: id, ...more })}`;
-  const codes = Object.entries(page?.counted ?? {}).toSorted(([, a], [, b]) => b - a);
-  const networks = new Map<string, number>();
-  for (const { network } of page?.refusals ?? [])
-    if (network !== null) networks.set(network, (networks.get(network) ?? 0) + 1);
-  const busiest = [...networks].toSorted(([, a], [, b]) => b - a).slice(0, MAX_NETWORKS);
+export function KeyRefusals({ found, resource }: Props) {
   return (
     <section class="card" aria-labelledby="refused-title">
       <h2 id="refused-title">Refused in 24 h</h2>
-      {page === undefined && <Loading rows={3} />}
-      {page !== undefined && codes.length === 0 && busiest.length === 0 && (
-        <p class="soft">Nothing was refused to its visitors.</p>
-      )}
+      <Shown resource={resource} what="its refusals" rows={3}>
+        {(page) => <Counted found={found} page={page} />}
+      </Shown>
+    </section>
+  );
+}
+
+function Counted({ found: { tenantId, id, refusedHour }, page }: CountedProps) {
+  const hrefOf = (more: { readonly code?: string; readonly network?: string }): string =>
+    `/console/refusals${queryText({ tenantId, keyId: id, ...more })}`;
+  const codes = Object.entries(page.counted).toSorted(([, a], [, b]) => b - a);
+  const networks = new Map<string, number>();
+  for (const { network } of page.refusals)
+    if (network !== null) networks.set(network, (networks.get(network) ?? 0) + 1);
+  const busiest = [...networks].toSorted(([, a], [, b]) => b - a).slice(0, MAX_NETWORKS);
+  return (
+    <>
+      {codes.length === 0 && busiest.length === 0 && <p class="soft">Nothing was refused to its visitors.</p>}
       {codes.length > 0 && (
         <table class="plain">
           <thead>
@@ -68,6 +80,6 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
           </ul>
         </>
       )}
-    </section>
+    </>
   );
 }

@@ -88,7 +88,10 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
     <Modal title="End sessions by filter" class="end" onClose={closeDialog}>
       <form onSubmit={onSend(end)}>
         <h2>
-          <Warning /> {known === undefined ? 'End sessions' : `End ${countText(matched)} sessions?`}
+          <Warning />{' '}
+          {known === undefined
+            ? 'End sessions'
+            : `End ${countText(matched)} ${matched === 1 ? 'session' : 'sessions'}?`}
         </h2>
         <p>
           Every open session, <b>{words}</b>.

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { replayReply } from '../../../../protocol/operator/webhook.ts';
 import { post } from '../../data/api.ts';
+import { DAY_MS } from '../../data/query.ts';
 import { now } from '../../data/server-time.ts';
 import type { Output } from '../../data/shapes.ts';
 import { webhookApi, type Webhook } from '../../data/webhooks.ts';
 import { FormDialog, SelectField } from '../../parts/modal.tsx';
 import { countText } from '../../words/format.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const SPANS = [
   ['1', 'the last day'],
   ['3', 'the last 3 days'],
