@@ -1,7 +1,7 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
 import { answeredHangup, NOTHING_SAID, saidOver } from './hang-up.ts';
-import { graceEndMs, provesOver, unheardEndMs, untoldMs } from './selectors.ts';
+import { awaitedUntilMs, graceEndMs, provesOver, unheardEndMs, untoldMs } from './selectors.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
 
 /** A hang-up is tried for at least this long, even if the provider should have ended the call by itself. */
@@ -99,6 +99,8 @@ export function createVoiceCallMachine(limits: CallLimits) {
       isNotSaidOver: ({ context }) => context.providerCallId !== null && context.overAtMs === null,
       isSaidOver: ({ context, event }) => context.overAtMs !== null && event.at >= context.overAtMs,
       hasGrace: ({ context }) => context.graceUntilMs !== null,
+      isAwaitedLonger: ({ context, event }) =>
+        event.type === 'AWAITED' && event.untilMs > (awaitedUntilMs(context) ?? Infinity),
       isGraceOver: ({ context, event }) => event.at >= (context.graceUntilMs ?? Infinity),
     },
     actions: {
@@ -193,6 +195,10 @@ export function createVoiceCallMachine(limits: CallLimits) {
         });
       }),
       takeAsFailed: assign((at) => ({ ...closing(at, 'create_failed'), ...taken(at), ...askedBy(at, at.event.at) })),
+      awaitNext: assign(({ context, event }) => {
+        assertEvent(event, 'AWAITED');
+        return changed(context, { graceUntilMs: event.untilMs });
+      }),
       endGrace: assign(({ context }) => changed(context, { graceUntilMs: null })),
       tellOpened: emit({ type: 'call.opened' }),
       tellClosing: emit(({ context }) => ({ type: 'call.closing', reason: context.closeReason ?? 'lost' })),
@@ -264,6 +270,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
           READY: { guard: 'isReturned', actions: 'tryAtOnce' },
           SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheardClosing' },
           TAKEN: { actions: 'takeClosing' },
+          AWAITED: { guard: 'isAwaitedLonger', actions: 'awaitNext' },
           CLOCK: [
             { guard: 'provesOver', target: 'closed', actions: 'endQuiet' },
             { guard: 'isHangupGivenUp', target: 'closed', actions: 'endUnconfirmed' },
@@ -277,6 +284,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
         entry: 'tellClosed',
         on: {
           TAKEN: { guard: 'hasGrace', actions: 'take' },
+          AWAITED: { guard: 'isAwaitedLonger', actions: 'awaitNext' },
           CLOCK: { guard: 'isGraceOver', actions: 'endGrace' },
         },
       },

@@ -79,6 +79,11 @@ export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLi
   return effect === 'ends' ? at : at + graceSec * SECOND_MS;
 }
 
+/** Until when a call that is over may be followed by another one, so that its session goes on; null for a call of which that is not, or no longer, so. */
+export function awaitedUntilMs({ closeReason, graceUntilMs }: CallRecord): number | null {
+  return closeReason !== null && effectOf(closeReason) === 'ends after grace' ? graceUntilMs : null;
+}
+
 type Effect = (typeof CLOSE_REASONS)[CloseReason]['session'];
 
 /** A record may name a reason that only a later version knows: during an update, or after one was rolled back. */

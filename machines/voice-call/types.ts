@@ -66,7 +66,10 @@ export interface CallRecord extends CallTerms {
   readonly giveUpAtMs: number | null;
   /** When the provider itself has ended the call at the latest; null until it is created. */
   readonly providerEndsAtMs: number | null;
-  /** When the session ends because of how the call closed, unless another call followed a lost one; null if it goes on, or was ended already. */
+  /**
+   * When the session ends because of how the call closed, unless another call followed a lost one, or is still awaited then; null if it goes on, or was
+   * ended already.
+   */
   readonly graceUntilMs: number | null;
   /** When the agent said goodbye, in this call or an earlier one of the session; null if it has not. */
   readonly wrappedUpAtMs: number | null;
@@ -130,6 +133,8 @@ export type CallEvent = (
       /** Whether the provider has closed the last sideband of the call. */
       readonly isLeft?: boolean;
     }
+  /** The page has left, and until `untilMs` the next one may still open a call of the session. */
+  | { readonly type: 'AWAITED'; readonly at: number; readonly untilMs: number }
   /** The agent was asked to say goodbye, now or at `at` in an earlier call of the session. */
   | { readonly type: 'WRAPPED_UP'; readonly at: number }
   /** Something was heard in a call that the provider says is over. */

@@ -21,7 +21,8 @@ interface CallsNeighbours {
 /** The calls of the service: those that this node holds, where the provider lets it open them, their tickets, and how they are opened. */
 export function openCalls(core: Core, neighbours: CallsNeighbours) {
   const { config, stores, provider } = core;
-  const held = endsCalls(provider) ? openHeld(core, provider, neighbours) : undefined;
+  const resumeTokens = new ResumeTokens({ store: stores.resumeTokens, ...config });
+  const held = endsCalls(provider) ? openHeld(core, provider, { ...neighbours, resumeTokens }) : undefined;
   return {
     // A ticket from before the provider was changed opens nothing.
     open: async (request: OpenCallRequest) =>
@@ -33,12 +34,18 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
     tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
     whispers: new BusWhispers({ bus: core.live.bus, clock: core.clock }),
-    resumeTokens: new ResumeTokens(stores.resumeTokens),
+    resumeTokens,
+    awaitNext: async (sessionId: string, at: number) => held?.awaitNext(sessionId, at),
     modeOf: createCallModes(config.calls.mode, provider),
   };
 }
 
-function openHeld(core: Core, provider: EndingProvider, { sessions, usage, serverTools }: CallsNeighbours): VoiceCalls {
+interface HeldNeighbours extends CallsNeighbours {
+  readonly resumeTokens: ResumeTokens;
+}
+
+function openHeld(core: Core, provider: EndingProvider, neighbours: HeldNeighbours): VoiceCalls {
+  const { sessions, usage, serverTools, resumeTokens } = neighbours;
   const { config, stores, live, metrics, others, installationKey, clock, events, journal, onError } = core;
   const { calls, voice, upstream } = config;
   const { graceSec, unheardSec, sidebandReadyMs: readyMs, perSession, maxOpenResponses } = calls;
@@ -58,6 +65,8 @@ function openHeld(core: Core, provider: EndingProvider, { sessions, usage, serve
     nodes: stores.liveNodes,
     setups: stores.sessionSetups,
     sessions,
+    resumeTokens,
+    holds: stores.holds,
     metering: usage.metering,
     budgets: usage.budgets,
     serverTools,

@@ -1,5 +1,6 @@
-import { effectOf, isSecondWordDue, nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
+import { awaitedUntilMs, isSecondWordDue, nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import { classify } from '../../machines/voice-session/selectors.ts';
 import type { CallHolder } from './call-holder.ts';
 import type { HangUpListener } from './hang-ups.ts';
 
@@ -20,18 +21,33 @@ export async function runDueCall(record: CallRecord, deps: CallHolder): Promise<
   if (outcome !== undefined) hangUp(outcome.record, at, deps);
 }
 
-/** Ends the session, unless the call was lost and another call of the session followed it. */
-async function endSession(record: CallRecord, at: number, { store, sessions }: CallHolder): Promise<void> {
-  const { id, sessionId, createdAtMs, closeReason } = record;
-  if (closeReason !== null && effectOf(closeReason) === 'ends after grace') {
-    const calls = await store.ofSession(sessionId);
-    const hasFollower = calls.some(
-      (call) =>
-        call.id !== id && call.createdAtMs >= createdAtMs && (call.state !== 'closed' || call.openedAtMs !== null),
-    );
-    if (hasFollower) return;
-  }
-  await sessions.end(sessionId, closeReason === 'tool_ended' ? 'closed_by_tool' : 'upstream_ended', at);
+/** Ends the session, unless it goes on after the loss of the call. */
+async function endSession(record: CallRecord, at: number, deps: CallHolder): Promise<void> {
+  if (awaitedUntilMs(record) !== null && (await goesOn(record, at, deps))) return;
+  const { sessionId, closeReason } = record;
+  await deps.sessions.end(sessionId, closeReason === 'tool_ended' ? 'closed_by_tool' : 'upstream_ended', at);
+}
+
+/** Whether another call of the session followed, or its next page may still open one: then the session waits for that. */
+async function goesOn(record: CallRecord, at: number, deps: CallHolder): Promise<boolean> {
+  const { store, sessions, voiceLimits, resumeTokens, holds, host } = deps;
+  const { id, sessionId, createdAtMs, closingAtMs, closedAtMs, graceUntilMs, fence } = record;
+  const session = await sessions.find(sessionId);
+  if (session === undefined || classify(session, at, voiceLimits) !== 'engaged') return false;
+  const next = await resumeTokens.nextPageOf(session, closingAtMs ?? closedAtMs ?? at, at);
+  // Read after the token: a page that has just used it has first made this call wait for longer.
+  const calls = await store.ofSession(sessionId);
+  const hasFollower = calls.some((call) =>
+    call.id === id
+      ? call.graceUntilMs !== graceUntilMs
+      : call.createdAtMs >= createdAtMs && (call.state !== 'closed' || call.openedAtMs !== null),
+  );
+  if (hasFollower) return true;
+  if (next === undefined || next.untilMs <= at) return false;
+  // A session without a page uses nothing.
+  if (next.hasLeft) await holds.release(sessionId);
+  await host.send(id, { type: 'AWAITED', at, untilMs: next.untilMs }, (present) => present.fence === fence);
+  return true;
 }
 
 /** Counts usage before the call is over: afterwards nobody marks what was not counted. */

@@ -1,11 +1,13 @@
 import { heldCallMachine } from '../../machines/held-call/machine.ts';
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
+import { awaitedUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost } from '../actors/host.ts';
 import { Steps } from '../actors/steps.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import { upstreamRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { isBrokered } from '../upstream/contract.ts';
@@ -110,6 +112,17 @@ export class VoiceCalls implements Calls {
 
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
     return this.#parts.store.ofSession(sessionId);
+  }
+
+  /**
+   * Another page goes on with a session whose call is over: its own call may follow for CALL_GRACE_SEC from now on.
+   * @throws Unavailable when the database is away
+   */
+  async awaitNext(sessionId: string, at: number): Promise<void> {
+    const { store, host, limits } = this.#parts;
+    const event = { type: 'AWAITED', at, untilMs: at + limits.graceSec * SECOND_MS } as const;
+    for (const call of await store.ofSession(sessionId))
+      if (awaitedUntilMs(call) !== null) await host.send(call.id, event);
   }
 
   /** Renews this node's lease where that is due: call it every second. @throws Unavailable when the database is away */

@@ -2,7 +2,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { MAX_REASON_LENGTH } from '../protocol/fields.ts';
+import { MAX_REASON_LENGTH, reasonGiven } from '../protocol/fields.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
 import { tellFault } from './tell-fault.ts';
@@ -26,7 +26,7 @@ export const text = { type: 'string' } as const;
 export function byCommand(reason: string | undefined): ChangedBy {
   if ((reason?.length ?? 0) > MAX_REASON_LENGTH)
     throw new UsageError(`--reason has at most ${MAX_REASON_LENGTH} characters`);
-  return { actor: 'cli', role: 'cli', reason: reason ?? null };
+  return { actor: 'cli', role: 'cli', reason: reasonGiven(reason) ?? null };
 }
 
 /** The stores that a command opens. */

@@ -27,6 +27,8 @@ export interface Act {
   readonly batchId?: string;
   /** For a part of a bulk act: whether that act as a whole concerns one tenant or the installation. */
   readonly partOf?: 'tenant' | 'installation';
+  /** For a whisper: a keyed hash of its text. */
+  readonly textHash?: string;
 }
 
 /**

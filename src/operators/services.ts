@@ -22,6 +22,8 @@ export interface OperatorCore {
     readonly acts: ActLog;
   };
   readonly events: Events;
+  /** The key from which the keys of this installation's hashes are derived. */
+  readonly installationKey: Buffer;
 }
 
 /** The features of the service, as far as operators see and change them. */

@@ -45,17 +45,24 @@ export const version = string('The version of Switchboard', '0.1.0');
 
 export const MAX_REASON_LENGTH = 500;
 
-/** The reason that an operator gives for an action. */
-export const auditReason = z
-  .string()
-  .max(MAX_REASON_LENGTH)
-  .optional()
-  .meta({ description: 'The reason, for the audit', examples: ['the visitor asked us to'] });
+/** A reason as it is kept: without the space around it; undefined where that is all there is. */
+export function reasonGiven(reason: string | undefined): string | undefined {
+  return reason?.trim() || undefined;
+}
 
-/** The same in a query. */
-export const reasonAsked = text(500)
-  .optional()
-  .meta({ ...auditReason.meta() });
+const reasonOf = (schema: z.ZodString) =>
+  schema
+    .max(MAX_REASON_LENGTH)
+    .meta({ examples: ['the visitor asked us to'] })
+    .transform(reasonGiven)
+    .optional()
+    .describe('The reason, for the audit; a blank one is none');
+
+/** The reason that an operator gives for an action. */
+export const auditReason = reasonOf(z.string());
+
+/** The same in a query, where no value is empty. */
+export const reasonAsked = reasonOf(z.string().min(1));
 
 /** The body of an action for which only a reason can be given. */
 export const onlyReason = z.strictObject({ reason: auditReason });

@@ -49,10 +49,13 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
     test('give their session on every node and are spent once, for a ticket', async () => {
       const token = await given();
       expect([await find(token), await find(token)]).toEqual([token.sessionId, token.sessionId]);
+      expect(await node().resumeTokens.has(token.sessionId, DAY_BEGIN)).toBe(true);
+      expect(await node().resumeTokens.has(randomId(), DAY_BEGIN)).toBe(false);
       const [first, second] = [ticketOf(token.sessionId), ticketOf(token.sessionId)];
       expect(await node().resumeTokens.spend(token.hash, first, DAY_BEGIN)).toBe(true);
       expect(await node().resumeTokens.spend(token.hash, second, DAY_BEGIN)).toBe(false);
       expect(await find(token)).toBeUndefined();
+      expect(await node().resumeTokens.has(token.sessionId, DAY_BEGIN)).toBe(false);
       const kept = await Promise.all([first, second].map(({ hash }) => node().tickets.find(hash, DAY_BEGIN)));
       expect(kept).toEqual([token.sessionId, undefined]);
     });
@@ -86,7 +89,10 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
     test('are worth nothing once they expire, nor for another session', async () => {
       const token = await given();
       const [own, others] = [ticketOf(token.sessionId), ticketOf(await opened())];
-      expect(await find(token, UNTIL)).toBeUndefined();
+      expect([await find(token, UNTIL), await node().resumeTokens.has(token.sessionId, UNTIL)]).toEqual([
+        undefined,
+        false,
+      ]);
       expect(await node().resumeTokens.spend(token.hash, own, UNTIL)).toBe(false);
       expect(await node().resumeTokens.spend(token.hash, others, DAY_BEGIN)).toBe(false);
       expect(await node().resumeTokens.spend(token.hash, own, UNTIL - 1)).toBe(true);

@@ -69,3 +69,34 @@ describe('A page that ignores the end of its session falls silent, because its c
     await hungUp(page, call, 'idle_exceeded', quiet).finally(() => clearInterval(timer));
   });
 });
+
+test.concurrent('A page that left its call is followed by another one, long after the time in which that page could have called again', async () => {
+  const page = Page.of(world);
+  const call = await page.call(world);
+  const socket = await page.listen(['call']);
+  const { resume } = JSON.parse(await socket.hear()) as { readonly resume: string };
+  socket.socket.close();
+  call.end('remote');
+  const grace = async (): Promise<unknown> => {
+    const [{ ref } = { ref: '' }] = (await seen(world, page)).calls;
+    const path = `/api/operator/sessions/${encodeURIComponent(page.sessionId)}/calls/${ref}`;
+    return (await world.backend().get(path)).body;
+  };
+  await vi.waitFor(
+    async () =>
+      expect(await grace()).toMatchObject({
+        events: expect.arrayContaining([expect.objectContaining({ event: 'AWAITED' })]),
+      }),
+    soon,
+  );
+  const next = Page.of(world);
+  Object.assign(next, { email: page.email });
+  const reply = await next.tryCreate({ resume });
+  expect([reply.status, reply.body]).toMatchObject([200, { resumed: true, sm_session_id: page.sessionId }]);
+  const followed = await next.dial(world);
+  expect(followed.ended).toBeUndefined();
+  expect(await seen(world, next)).toMatchObject({
+    state: 'engaged',
+    calls: [{ state: 'open' }, { state: 'closed' }],
+  });
+});

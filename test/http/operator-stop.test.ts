@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
-import { NOON } from '../support/clock.ts';
+import { DAY, NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
@@ -67,6 +67,30 @@ describe('The emergency stop', () => {
       ]);
     },
   );
+
+  test.each([
+    [1, '', null],
+    [2, ' \n\t', null],
+    [3, '  a key leaked ', 'a key leaked'],
+  ])('on day %i keeps the reason %j as %j, as all acts do', async (day, reason, kept) => {
+    app.clock.advance(day * DAY);
+    const since = new Date(app.clock.now()).toISOString();
+    expect((await stop({ tenantId: 'acme', reason })).body['stop']).toMatchObject({ reason: kept });
+    await resume({ tenantId: 'acme', reason });
+    const budget = { tenantId: 'acme', id: 'blank', of: 'tenant', period: 'month', dollars: 10, reason };
+    expect((await app.post('/api/operator/budgets', budget, service)).status).toBe(201);
+    const asked = reason === '' ? '' : `&reason=${encodeURIComponent(reason)}`;
+    const path = `/api/operator/budgets/blank?tenantId=acme${asked}`;
+    expect((await app.send({ method: 'DELETE', path, headers: service })).status).toBe(200);
+    const { body } = await app.get(`/api/operator/audit?tenantId=acme&from=${since}&limit=4`, service);
+    const [deleted, created, resumed, stopped] = body['rows'] as { action: string; reason: string | null }[];
+    expect([deleted, created, resumed, stopped]).toMatchObject([
+      { action: 'budget.delete', reason: kept },
+      { action: 'budget.create', reason: kept },
+      { action: 'service.resume', reason: kept },
+      { action: 'service.stop', reason: kept },
+    ]);
+  });
 
   test('of a tenant does not affect others, and resuming the installation does not resume stopped tenants', async () => {
     const key = await app.key();

@@ -1,5 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
+import { whisperHash } from '../../src/operators/sessions/whisper-hash.ts';
+import type { AuditRow } from '../../src/protocol/operator/audit.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
 import { MINUTE } from '../support/clock.ts';
@@ -60,12 +63,31 @@ describe('A whisper', () => {
         tenantId: 'acme',
         result: 'done',
         reason: null,
+        textHash: expect.stringMatching(/^[0-9a-f]{32}$/),
       },
     ]);
     await app.service.journalWriter.flush();
     const [detail, refusals] = [await detailOf(id), await app.get('/api/operator/refusals', service)];
     const feed = JSON.stringify([audit.body, detail, refusals.body]);
     for (const text of [feed, app.logged()]) expect(text).not.toContain(WORDS);
+  });
+
+  test('leaves a hash that only the key can make, and that is another one each time', async () => {
+    const id = await call();
+    const { installationKey } = app.service.core;
+    const [target, made] = [id.slice(0, 42), new Set<unknown>()];
+    for (let n = 0; n < 2; n += 1) {
+      app.clock.advance(1);
+      await whisper(id, { text: 'yes' });
+      const [row] = (await app.get(`/api/operator/audit?target=${target}`, service)).body['rows'] as AuditRow[];
+      expect(row?.textHash).toBe(whisperHash(installationKey, target, app.clock.now(), 'yes'));
+      for (const key of [installationKey, Buffer.alloc(32)])
+        for (const text of ['yes', `${target} ${app.clock.now()} yes`])
+          expect(row?.textHash).not.toBe(createHmac('sha256', key).update(text).digest('hex').slice(0, 32));
+      expect(row?.textHash).not.toBe(whisperHash(installationKey, target, app.clock.now(), 'no'));
+      made.add(row?.textHash);
+    }
+    expect(made.size).toBe(2);
   });
 
   test('is refused while no call is open, with a message about what to do, and never sent', async () => {

@@ -97,7 +97,7 @@ describe('A resume token', () => {
     expect((await resume(after.token)).status).toBe(200);
   });
 
-  test('counts in no window and no total, takes no slot, and does not change the session’s times', async () => {
+  test('counts in no window and no total, takes no slot, and does not change when the session began', async () => {
     const narrow = { sessionsPerMinute: 1, concurrentSessions: 1 };
     key = await app.key({ limits: narrow, totals: narrow });
     const id = await app.open(key);
@@ -132,6 +132,20 @@ describe('A resume token', () => {
     expect(errorOf(await resume(token))).toEqual(refused);
     app.clock.advance(-1);
     expect((await resume(token)).status).toBe(200);
+  });
+
+  test('is valid until two minutes after the last page came, for a visitor who is on no page for long', async () => {
+    const id = await app.open(key);
+    for (let pages = 0; pages < 5; pages += 1) {
+      const { token } = await attach(id);
+      app.clock.advance(40 * SECOND);
+      expect((await resume(token)).status).toBe(200);
+    }
+    // A page load is no activity: the session goes idle as if nobody had come.
+    expect(await app.sessions.find(id)).toMatchObject({ lastSeenAtMs: app.clock.now() });
+    const { token } = await attach(id);
+    app.clock.advance(101 * SECOND);
+    expect(errorOf(await resume(token))).toEqual(refused);
   });
 
   test('is invalid for a session that is over or idle', async () => {

@@ -59,6 +59,7 @@ export const taken = (at: number, node = 'two', unheardSinceMs = at, isForeign =
   isForeign,
 });
 export const wrappedUp = (at: number): CallEvent => ({ type: 'WRAPPED_UP', at });
+export const awaited = (at: number, untilMs = at + 90 * SECOND): CallEvent => ({ type: 'AWAITED', at, untilMs });
 export const clock = (at: number): CallEvent => ({ type: 'CLOCK', at });
 
 function follow(actor: Actor<AnyStateMachine>) {
@@ -110,7 +111,7 @@ const requests = Object.entries(CLOSE_REASONS).flatMap(([reason, { causedBy }]) 
 );
 
 const anyKind: fc.Arbitrary<(at: number) => CallEvent> = fc.oneof(
-  fc.constantFrom(created, createFailed, ready, lost, heard, wrappedUp, clock),
+  fc.constantFrom(created, createFailed, ready, lost, heard, wrappedUp, awaited, clock),
   fc.constantFrom(...requests).map((reason) => (at: number) => close(at, reason)),
   fc
     .tuple(

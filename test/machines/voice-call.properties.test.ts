@@ -11,6 +11,7 @@ import {
   answered,
   anyEvents,
   anyLimits,
+  awaited,
   clock,
   close,
   create,
@@ -45,7 +46,10 @@ describe('For every sequence of events and times, a call', () => {
         if (before.state !== 'closed') continue;
         const { graceUntilMs, ownerNode, fence, version } = after;
         expect(after).toEqual({ ...before, graceUntilMs, ownerNode, fence, version });
-        expect([before.graceUntilMs, null]).toContain(graceUntilMs);
+        const awaitedUntilMs = event.type === 'AWAITED' && before.graceUntilMs !== null ? event.untilMs : null;
+        expect([before.graceUntilMs, null, awaitedUntilMs]).toContain(graceUntilMs);
+        const isShorter = event.type === 'AWAITED' && (graceUntilMs ?? 0) < (before.graceUntilMs ?? 0);
+        expect(isShorter).toBe(false);
       }
     });
     fc.assert(holds, runs);
@@ -171,6 +175,7 @@ describe('The model of a call', () => {
       over(SECOND),
       over(SECOND, 'lost', false),
       heard(SECOND),
+      awaited(SECOND),
       taken(SECOND),
       taken(SECOND, 'two', SECOND, true),
       clock(GIVE_UP),

@@ -4,6 +4,7 @@ import { askAgainMs, nextDeadline, tryDelayMs, wentOnUntilMs } from '../../machi
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import {
   answered,
+  awaited,
   clock,
   close,
   created,
@@ -379,6 +380,30 @@ describe('The session of a call', () => {
     const expected = { 'goes on': null, ends: at, 'ends after grace': at + 30 * SECOND };
     expect(record.closeReason).toBe(reason);
     expect(record.graceUntilMs).toBe(expected[CLOSE_REASONS[reason].session]);
+  });
+
+  const reasons = Object.keys(CLOSE_REASONS) as CloseReason[];
+  const mayBeFollowed = (reason: CloseReason): boolean => CLOSE_REASONS[reason].session === 'ends after grace';
+
+  test.each(reasons.filter(mayBeFollowed))('waits longer for another call after %s, and never for less', (reason) => {
+    const { record } = play(opened(), asIfClosed[reason]);
+    const waiting = play(record, [awaited(at, at + 90 * SECOND)]).record;
+    expect(waiting).toEqual({ ...record, graceUntilMs: at + 90 * SECOND, version: record.version + 1 });
+    expect(nextDeadline(waiting)).toBe(at + 90 * SECOND);
+    expect(play(waiting, [awaited(at, at + 60 * SECOND)]).record).toEqual(waiting);
+    expect(play(waiting, [taken(at), clock(at + 89 * SECOND)]).record.graceUntilMs).toBe(at + 90 * SECOND);
+    const ended = play(waiting, [clock(at + 90 * SECOND)]).record;
+    expect([ended.graceUntilMs, play(ended, [awaited(at + 91 * SECOND)]).record]).toEqual([null, ended]);
+  });
+
+  test.each(reasons.filter((reason) => !mayBeFollowed(reason)))('waits for no other call after %s', (reason) => {
+    const { record } = play(opened(), asIfClosed[reason]);
+    expect(play(record, [awaited(at, at + 90 * SECOND)]).record).toEqual(record);
+  });
+
+  test('waits longer while the provider is still being asked to hang up, which continues', () => {
+    const { record } = play(opened(), [over(at, 'lost', false), awaited(at, at + 90 * SECOND)]);
+    expect(record).toMatchObject({ state: 'closing', graceUntilMs: at + 90 * SECOND, nextTryAtMs: at });
   });
 
   test('ends while the provider is still being asked to hang up, which continues', () => {

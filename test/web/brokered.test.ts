@@ -188,6 +188,28 @@ describe('A call that Switchboard opens', () => {
       expect(says()).toHaveLength(2);
     });
 
+    test('sends again one of two equal texts if the call has shown one, and gives back at the end what it has not shown', async () => {
+      for (const text of ['Hello?', 'And when?', 'Hello?']) session.send(text);
+      const written = says();
+      for (const text of ['Hello?', 'And when?'])
+        socket().hear({ type: 'transcript', id: `i ${text}`, who: 'visitor', text, final: true });
+      socket().end(1006);
+      await vi.advanceTimersByTimeAsync(1000);
+      socket().attach();
+      socket().hear(isOpen);
+      expect(says()).toEqual([written[2]]);
+      const ended = { type: 'ended', code: 'SESSION_DURATION_EXCEEDED', userMessage: 'It is over.' };
+      socket().hear({ ...ended, reason: 'duration_exceeded' });
+      const told = events.flatMap(({ type, event }) =>
+        ['error', 'ended'].includes(type) ? [{ ...(event as object), type }] : [],
+      );
+      expect(told.slice(-2)).toMatchObject([
+        { type: 'error', code: 'SESSION_DURATION_EXCEEDED', userMessage: 'It is over.', text: 'Hello?' },
+        { type: 'ended', reason: 'duration_exceeded' },
+      ]);
+      expect(told.filter((one) => 'text' in one && one.text !== undefined)).toHaveLength(1);
+    });
+
     test('finds out soon after a text whether the socket is dead', async () => {
       await vi.advanceTimersByTimeAsync(10_000);
       const sockets = FakeWebSocket.opened.length;

@@ -23,6 +23,8 @@ export class ContextCarryover {
   /** Whether pages were shown words that are not kept yet, and whether they are worth keeping before the call closes. */
   #isSaidMore = false;
   #isDue = false;
+  /** The call begins to close, or is over, and another may follow. */
+  #hasLeft = false;
   /** What the agent is still to be told. */
   #seed: string | undefined;
 
@@ -56,9 +58,15 @@ export class ContextCarryover {
     this.#keepWhatIsDue();
   }
 
+  /** Keeps each turn when it is complete, and what is being said when the call closes and another may follow. */
   #keepWhatIsDue(): void {
     const { state, closeReason } = this.#call.record;
-    if ((this.#isDue && state === 'open') || MAY_BE_FOLLOWED.has(closeReason)) this.keep();
+    const hasLeft = MAY_BE_FOLLOWED.has(closeReason);
+    const isLeaving = hasLeft && !this.#hasLeft;
+    this.#hasLeft = hasLeft;
+    // A call that replaces this one has read by then what was said, and keeps what is said from then on.
+    const keepsTurns = state === 'open' || (hasLeft && closeReason !== 'replaced');
+    if (isLeaving || (this.#isDue && keepsTurns)) this.keep();
   }
 
   /** Keeps what is not kept yet: this node may be the last one that knows it. */

@@ -107,8 +107,9 @@ const instantOf = (atMs: unknown): string | null => isoOrNull(typeof atMs === 'n
 /** An act as a row of the audit, with the unmasked address of who made it. */
 export function toWholeAuditRow({ atMs, requestId, code, of, detail }: NewEntry<'act'>): AuditRow {
   const { actor = '', target = '', tenantId = null, batchId = null } = of;
-  const { role, reason, result, count } = detail;
-  return { at: iso(atMs), actor, role, action: code, target, tenantId, reason, requestId, batchId, result, count };
+  const { role, reason, result, count, textHash } = detail;
+  const row = { at: iso(atMs), actor, role, action: code, target, tenantId, reason, requestId, batchId, result, count };
+  return textHash === undefined ? row : { ...row, textHash };
 }
 
 /** An act as an operator sees it. */

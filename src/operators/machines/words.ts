@@ -43,6 +43,7 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     CREATE_FAILED: 'not created',
     READY: 'heard',
     SIDEBAND_LOST: 'not heard',
+    AWAITED: 'next awaited',
     WRAPPED_UP: 'goodbye said',
     CLOSE: 'asked to close',
     HANGUP_ANSWERED: 'hang-up tried',
@@ -65,6 +66,7 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     isSaidOver: 'was said over',
     isNotSaidOver: 'first word',
     hasGrace: 'session waits',
+    isAwaitedLonger: 'for longer',
     isGraceOver: `${seconds(calls.graceSec)} of grace`,
   }),
   'tool-call': () => ({

@@ -10,6 +10,7 @@ import type { OperatorServices } from '../services.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { act, type ActBy } from '../act.ts';
 import { mayDo, type Operator } from '../roles.ts';
+import { whisperHash } from './whisper-hash.ts';
 
 /** Whispers per session and minute, from all operators together. */
 const PER_MINUTE = 10;
@@ -72,8 +73,10 @@ export async function whisper(
       layer: 'edge',
       limit: PER_MINUTE,
     });
+  const target = refOf(record.id);
+  const textHash = whisperHash(services.core.installationKey, target, by.atMs, text);
   const outcome = await act(
-    { action: 'session.whisper', target: refOf(record.id), tenantId: record.tenantId },
+    { action: 'session.whisper', target, tenantId: record.tenantId, textHash },
     by,
     services,
     () => services.calls.whispers.send(record.id, text),

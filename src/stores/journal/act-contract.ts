@@ -46,4 +46,6 @@ export interface ActDetail {
   readonly result: ActResult | null;
   /** How many things the act affected, if that was reported. */
   readonly count: number | null;
+  /** Only of a whisper: a keyed hash of its text. */
+  readonly textHash?: string;
 }

@@ -237,11 +237,12 @@ export interface ActInput extends ChangedBy {
   readonly batchId?: string | null | undefined;
   /** See `About`. */
   readonly partOf?: About['partOf'];
+  readonly textHash?: ActDetail['textHash'];
 }
 
 export function newAct(input: ActInput): NewEntry<'act'> {
   const { atMs, actor, role, action, target, tenantId, reason = null, requestId = null } = input;
-  const { batchId = null, partOf = null } = input;
+  const { batchId = null, partOf = null, textHash } = input;
   return {
     id: rowId(),
     kind: 'act',
@@ -250,7 +251,7 @@ export function newAct(input: ActInput): NewEntry<'act'> {
     requestId,
     of: { tenantId, target, actor, batchId, partOf },
     code: action,
-    detail: { role, reason, result: null, count: null },
+    detail: { role, reason, result: null, count: null, ...(textHash !== undefined && { textHash }) },
   };
 }
 

@@ -17,6 +17,8 @@ export interface ResumeTokens {
   replace(token: ResumeToken): Promise<boolean>;
   /** Looks a token up without spending it. @returns the session's id; undefined if the token is unknown, spent, replaced or expired */
   find(hash: string, atMs: number): Promise<string | undefined>;
+  /** Whether a session has a token that is neither spent nor expired. */
+  has(sessionId: string, atMs: number): Promise<boolean>;
   /**
    * Spends a token and stores a ticket for its session in the same step: of two simultaneous attempts one gets true, and the other changes nothing.
    */

@@ -30,6 +30,9 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
     find: (hash, atMs) => value<string | undefined>`
       select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`,
 
+    has: async (sessionId, atMs) =>
+      (await execute`select from resume_token where session_id = ${sessionId} and until_ms > ${atMs}`) > 0,
+
     async spend(hash, ticket, atMs) {
       return (
         (await execute`

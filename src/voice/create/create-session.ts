@@ -27,7 +27,7 @@ import {
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './once-per-key.ts';
-import { closeFormerPage, findResumed, spendResumeToken } from './resume.ts';
+import { awaitCall, closeFormerPage, findResumed, noteSeen, spendResumeToken } from './resume.ts';
 
 /** The rules that count, in their order: limits, ceilings and budgets. */
 export const COUNTING_STEPS: readonly CountingStep[] = [
@@ -82,7 +82,9 @@ const RESUME_STEPS: readonly CreateStep[] = [
   claimReply,
   refuseBot,
   findResumed,
+  awaitCall,
   spendResumeToken,
+  noteSeen,
   closeFormerPage,
   makeReply,
   keepReply,

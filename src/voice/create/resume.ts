@@ -1,12 +1,10 @@
-import { longestEndMs } from '../../../machines/voice-session/selectors.ts';
+import { idleSec, longestEndMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { CallTicket } from '../../stores/call-tickets/contract.ts';
 import { requireEngaged } from '../require-engaged.ts';
+import { everySession } from '../sessions.ts';
 import type { AdmittedCaller, CallerFound, CreateDeps, CreateStep, SessionFound } from './step.ts';
-
-/** How long after a session's last heartbeat another page may continue it. */
-const RESUME_SEC = 120;
 
 /** `ofSession` includes calls that are over, as a page resumes after its call has been left. */
 type FindDeps = Pick<CreateDeps, 'calls' | 'sessions' | 'stores' | 'config'>;
@@ -31,7 +29,7 @@ export const findResumed: CreateStep = {
     if (!isSameCaller(record, context.caller)) return refused('the session is of another key or user');
     const over = requireEngaged(record, request.atMs, sessions.limits);
     if (over !== undefined) return refused(`the session was over (${over.additions.reason})`);
-    if (request.atMs > resumableUntilMs(record, config)) return refused('its page was away for too long');
+    if (request.atMs > calls.resumeTokens.worksUntilMs(record)) return refused('its page was away for too long');
     const { perSession } = config.calls;
     if (opened.length >= perSession)
       return refused('the session has had its calls', {
@@ -46,14 +44,6 @@ export const findResumed: CreateStep = {
   },
 };
 
-/** Where heartbeats are rare, a page that is still there may not have sent one for longer. */
-function resumableUntilMs(
-  { lastSeenAtMs }: VoiceRecord,
-  { heartbeatIntervalSec }: Pick<CreateDeps['config'], 'heartbeatIntervalSec'>,
-): number {
-  return lastSeenAtMs + Math.max(RESUME_SEC, 2 * heartbeatIntervalSec) * 1000;
-}
-
 function isSameCaller(
   { caller, tenantId, keyId, subject }: VoiceRecord,
   by: Pick<AdmittedCaller, 'caller' | 'tenantId' | 'keyId' | 'subject'>,
@@ -65,6 +55,14 @@ function refused(fact: string, more: Refusal['why'] = {}): Refusal {
   const error = 'This conversation cannot be continued: its token is unknown, used or too old, or the session is over.';
   return new Refusal('RESUME_REFUSED', error, {}, { fact, ...more });
 }
+
+/** Before the token is spent, because without one the session may end at once: it now waits for the call of this page. */
+export const awaitCall: CreateStep = {
+  name: 'next call',
+  async take({ record, input }: SessionFound, { calls }: Pick<CreateDeps, 'calls'>) {
+    await calls.awaitNext(record.id, input.request.atMs);
+  },
+};
 
 /** Exchanges the token for a ticket, in one step of the store: of two pages that come at once, one continues the session. */
 export const spendResumeToken: CreateStep<CallTicket> = {
@@ -79,6 +77,15 @@ export const spendResumeToken: CreateStep<CallTicket> = {
   },
   undo: (kept, { input, record }: SessionFound, { calls, sessions }) =>
     calls.resumeTokens.giveBack(input.body.resume ?? '', kept, longestEndMs(record, sessions.limits)),
+};
+
+/** The page that resumes shows that the visitor is there, but not that anybody spoke: idle time goes on. */
+export const noteSeen: CreateStep = {
+  name: 'sign of life',
+  async take({ record, input }: SessionFound, { sessions }: Pick<CreateDeps, 'sessions'>) {
+    const { atMs, requestId } = input.request;
+    await sessions.heartbeat(record.id, atMs, idleSec(record, atMs), everySession, requestId);
+  },
 };
 
 /** Closes the sockets of the former page, on all nodes; sockets opened after this belong to the page that resumes. */

@@ -65,6 +65,7 @@ export interface CreateDeps {
     };
     readonly resumeTokens: {
       find(value: string, atMs: number): Eventually<string | undefined>;
+      worksUntilMs(session: VoiceRecord): number;
       spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean>;
       giveBack(value: string, ticket: CallTicket, untilMs: number): Promise<void>;
     };
@@ -72,6 +73,8 @@ export interface CreateDeps {
     readonly ofPages?: () => { adopt(request: AdoptRequest): Promise<void> } | undefined;
     /** All calls that the session opened, including those that are over. */
     ofSession(sessionId: string): Promise<readonly unknown[]>;
+    /** The session waits for the call of a page that continues it. */
+    awaitNext(sessionId: string, at: number): Promise<void>;
   };
 }
 

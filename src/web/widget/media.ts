@@ -51,7 +51,7 @@ export function watchMedia(
 export function gathered(peer: RTCPeerConnection): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, GATHER_MS);
-    const look = (): void => void (peer.iceGatheringState === 'complete' && resolve());
+    const look = (): unknown => peer.iceGatheringState === 'complete' && resolve();
     peer.onicegatheringstatechange = look;
     look();
   });

@@ -21,8 +21,7 @@ export function createReports(ask: (amounts: Amounts, id: string) => Promise<{ u
       const amounts = { tokens: Math.round(tokens), dollars: Math.round(dollars * 1e6) / 1e6 };
       waiting.set(id, amounts);
       try {
-        const { usage } = await persist(() => ask(amounts, id));
-        return usage;
+        return (await persist(() => ask(amounts, id))).usage;
       } finally {
         waiting.delete(id);
       }

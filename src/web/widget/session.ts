@@ -93,11 +93,6 @@ export function holdSession(
     emit('state', { state });
   }
 
-  function seen(session: SessionView): void {
-    activity.counted(false);
-    emit('beat', { session });
-  }
-
   function hangUp(why: Ended): void {
     farewell ??= new SwitchboardError(why);
     microphone.drop();
@@ -117,11 +112,8 @@ export function holdSession(
       isSecretUsed = true;
       return created.client_secret.value;
     }
-    const { client_secret } = await persist(
-      () => post<Pick<CreateReply, 'client_secret'>>(TICKET_PATH, proof),
-      TICKET_TRIES,
-    );
-    return client_secret.value;
+    const request = () => post<Pick<CreateReply, 'client_secret'>>(TICKET_PATH, proof);
+    return (await persist(request, TICKET_TRIES)).client_secret.value;
   }
 
   function over(why: Ended): void {
@@ -130,6 +122,7 @@ export function holdSession(
     enter('ended');
     life.abort();
     farewell ??= new SwitchboardError(why);
+    closed(why);
     emit('ended', why);
     silence();
     hangUp(why);
@@ -144,7 +137,10 @@ export function holdSession(
     if (frame.type === 'call') {
       if ('event' in frame) emit('heard', frame);
     } else if ('state' in frame) enter(frame.state);
-    if ('session' in frame) seen(frame.session as SessionView);
+    if ('session' in frame) {
+      activity.counted(false);
+      emit('beat', { session: frame.session as SessionView });
+    }
     if (frame.type === 'warning') emit('warning', frame);
     if (frame.type === 'ended') over(frame);
   }

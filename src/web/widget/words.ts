@@ -1,5 +1,5 @@
 import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
-import type { AudioCall, Session, SessionEvents } from './api.ts';
+import type { AudioCall, Ended, Session, SessionEvents } from './api.ts';
 import { fit, type RunTool } from './conversation.ts';
 import type { Emitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
@@ -13,8 +13,8 @@ interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
   readonly hear: (frame: ServerFrame) => void;
   /** The provider has taken what the visitor said as a turn. With push-to-talk, it answers only when asked to. */
   readonly committed: () => void;
-  /** The call has ended. */
-  readonly closed: () => void;
+  /** The call has ended. With `why` the session is over, and the page is given back what may not have been said. */
+  readonly closed: (why?: Ended) => void;
 }
 
 /** Provider events that stop the agent at once: the first stops its response, the second discards audio that is not yet played. */
@@ -72,13 +72,13 @@ export function createWords(
       if (frame.type === 'speech' || frame.type === 'transcript') {
         active();
         emit(frame.type, frame as never);
+        const { who, final, text: shown } = frame as SessionEvents['transcript'];
+        // A long text is shown without its beginning. Of equal texts, the first is shown first.
+        if (who === 'visitor' && final && shown)
+          [...unheard.values()].find(({ id, text }) => text.endsWith(shown) && unheard.delete(id));
       }
-      // A long text is shown without its beginning.
-      if (frame.type === 'transcript' && frame.who === 'visitor' && frame.final && frame.text)
-        unheard.forEach(({ id, text }) => text.endsWith(frame.text) && unheard.delete(id));
       // Also told to a socket that comes later: the one before may have died with a text in it. A call says a text once.
-      if (frame.type === 'call' && 'state' in frame && frame.state === 'open')
-        unheard.forEach((say) => link()?.send(say));
+      if ('state' in frame && frame.state === 'open') unheard.forEach((say) => link()?.send(say));
       if (frame.type === 'tool') void answer(frame);
     },
     send(text) {
@@ -104,6 +104,9 @@ export function createWords(
     committed() {
       if (isPush && !isTalking) call()?.say({ type: 'response.create' });
     },
-    closed: () => become(!isPush),
+    closed(why) {
+      become(!isPush);
+      if (why) unheard.forEach(({ text }) => emit('error', new SwitchboardError({ ...why, text })));
+    },
   };
 }

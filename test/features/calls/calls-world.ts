@@ -5,6 +5,7 @@ import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
+import { ResumeTokens } from '../../../src/calls/resume-tokens.ts';
 import { SealedRecaps } from '../../../src/calls/sealed-recaps.ts';
 import { createSealer } from '../../../src/kernel/seal.ts';
 import { ToolSender } from '../../../src/calls/tools/tool-sender.ts';
@@ -151,6 +152,12 @@ export class CallsWorld {
   readonly secrets = new Map<string, string>();
   secretsRead = 0;
   toolsPerSession = 50;
+  /** Sessions with a resume token that nobody has used. */
+  readonly tokens = new Set<string>();
+  /** Runs while a node asks whether a session has such a token. */
+  whileAsked: () => unknown = () => undefined;
+  /** Sessions whose holds were given back. */
+  readonly released: string[] = [];
   /** Seals what back ends pass on to the servers of tools. */
   readonly contexts = createSealer([Buffer.alloc(32, 3)], 'test');
   unheardSec = 20;
@@ -246,6 +253,11 @@ export class CallsWorld {
         },
         end: (id, reason) => this.endSession(id, reason),
       },
+      resumeTokens: new ResumeTokens({
+        store: { ...this.stores.resumeTokens, has: (id) => this.#hasToken(id) },
+        heartbeatIntervalSec: 45,
+      }),
+      holds: { release: (id) => Promise.resolve(void this.released.push(id)) },
       metering: this.metering,
       budgets: this.budgets,
       bus: {
@@ -275,6 +287,12 @@ export class CallsWorld {
     await node.renewLease();
     this.nodes.add(node);
     return node;
+  }
+
+  /** A page of the session is there, and has its resume token. */
+  seen(id = SESSION): void {
+    this.tokens.add(id);
+    this.#change(id, { lastSeenAtMs: this.clock.now() });
   }
 
   /** Kills the node, with everything that it was doing. */
@@ -320,6 +338,11 @@ export class CallsWorld {
       for (const work of [() => node.renewLease(), () => node.tick()]) await work().catch((e) => this.#note(e));
       await node.settled();
     }
+  }
+
+  async #hasToken(id: string): Promise<boolean> {
+    await this.whileAsked();
+    return this.tokens.has(id);
   }
 
   /** Every host name of a tool's server leads to this machine. */

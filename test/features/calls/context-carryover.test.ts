@@ -132,6 +132,53 @@ describe('A later call of a session', () => {
     ]);
   });
 
+  test('costs one write for each turn, also while the former call is still closing', async () => {
+    const { recaps } = world;
+    const kept: string[] = [];
+    world.recaps = {
+      ...recaps,
+      keep: (id, sealed, untilMs, at) => {
+        kept.push(sealed);
+        return recaps.keep(id, sealed, untilMs, at);
+      },
+    };
+    world.kill(node);
+    node = await world.addNode();
+    await begin();
+    expect(kept).toHaveLength(1);
+    says('i2', 'I would', false);
+    gather();
+    await world.pass(250);
+    expect(kept).toHaveLength(1);
+    const former = world.provider.sideband;
+    await world.open(node);
+    await node.settled();
+    expect(kept).toHaveLength(2);
+    // The provider is slow to end the former call.
+    for (const text of [' like', ' to', ' know']) {
+      former.hear({ type: 'transcript', item: 'i2', who: 'visitor', text, isWhole: false });
+      gather();
+      await node.settled();
+    }
+    expect(kept).toHaveLength(2);
+    expect(told()).toEqual([['sb_recap', 'user', [{ visitor: 'Are you open on Sunday?' }, { visitor: 'I would' }]]]);
+  });
+
+  test('loses no turn that is complete only after the page left', async () => {
+    await begin();
+    says('i2', 'I would like', false);
+    gather();
+    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    await node.settled();
+    says('i2', 'I would like to know');
+    gather();
+    await node.settled();
+    await world.open(node);
+    expect(told()).toEqual([
+      ['sb_recap', 'user', [{ visitor: 'Are you open on Sunday?' }, { visitor: 'I would like to know' }]],
+    ]);
+  });
+
   test('includes what a page wrote over its data channel, but not the recap itself', async () => {
     await begin();
     await world.open(node);

@@ -5,7 +5,9 @@ import { Refusal } from '../../../src/protocol/refusal.ts';
 import { SERVICE_TOKEN, type TestApp } from '../../support/app.ts';
 import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
-import { exchange, openBrokered } from '../../http/calls.ts';
+import { ChannelClient } from '../../channel/client.ts';
+import { SECOND } from '../../support/clock.ts';
+import { exchange, openBrokered, openedBy } from '../../http/calls.ts';
 import { useApps } from '../../support/use-apps.ts';
 
 const { build } = useApps();
@@ -63,6 +65,48 @@ test('A call that the provider ends also ends its session', async () => {
   provider.sideband.endWith('expired');
   await app.service.heldCalls?.settled();
   expect(await app.sessions.find(session.id)).toMatchObject({ endReason: 'upstream_ended' });
+});
+
+test('A page that comes back after 100 seconds goes on with its session; one that does not come ends it after two minutes', async () => {
+  const provider = new FakeBrokeredProvider();
+  const app = await build({ brokered: provider });
+  const key = await app.key();
+  const { id, ticket, origin } = await openBrokered(app, key);
+  const attach = async (): Promise<string> => {
+    const page = new ChannelClient(app);
+    page.say({ type: 'attach', sm_session_id: id, wants: ['call'] });
+    return ((await page.hear()) as { resume: string }).resume;
+  };
+  const pass = async (seconds: number): Promise<void> => {
+    for (let passed = 0; passed < seconds; passed += 1) {
+      app.clock.advance(SECOND);
+      await app.service.heldCalls?.renewLease();
+      await app.service.heldCalls?.tick();
+      await app.service.heldCalls?.settled();
+    }
+  };
+  const leave = async (): Promise<void> => {
+    provider.sideband.endWith('remote');
+    await app.service.heldCalls?.settled();
+  };
+  expect((await exchange(app, { ticket, origin })).status).toBe(201);
+  const token = await attach();
+  await leave();
+  await pass(100);
+  const next = openedBy(await app.create(key, { resume: token }), origin);
+  expect(next.id).toBe(id);
+  await attach();
+  // The visitor takes a while to answer whether the microphone may be used.
+  await pass(25);
+  expect((await exchange(app, next)).status).toBe(201);
+  await pass(35);
+  expect(await app.sessions.find(id)).toMatchObject({ endReason: null });
+  await app.sessions.heartbeat(id, app.clock.now(), undefined, () => true);
+  await leave();
+  await pass(119);
+  expect(await app.sessions.find(id)).toMatchObject({ endReason: null });
+  await pass(1);
+  expect(await app.sessions.find(id)).toMatchObject({ endReason: 'upstream_ended' });
 });
 
 test('Speech in a call keeps its session engaged, whatever its page reports', async () => {

@@ -43,8 +43,9 @@ describe('stop', () => {
   });
 
   test('of a tenant says when nothing is open any more', async () => {
-    const { terminal, asked } = build();
-    expect(await run('stop', ['--tenant', 'acme'], terminal)).toBe(0);
+    const { terminal, asked, tenants } = build();
+    expect(await run('stop', ['--tenant', 'acme', '--reason', ' '], terminal)).toBe(0);
+    expect(await tenants.stops()).toMatchObject([{ tenantId: 'acme', reason: null }]);
     expect(terminal.printed()).toMatch(/^The tenant acme is stopped since .+\nNothing is open\.\n$/);
     expect(asked).toEqual([['acme']]);
   });

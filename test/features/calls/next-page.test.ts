@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { SECOND } from '../../support/clock.ts';
+import { CallsWorld, SESSION } from './calls-world.ts';
+
+/** The world's heartbeats come every 45 seconds; without a resume token a session waits 30 seconds (CALL_GRACE_SEC) for another call. */
+describe('A session whose page has left its call', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    node = await world.addNode();
+    await world.open(node);
+    world.seen();
+  });
+
+  const endReason = () => world.sessions.get(SESSION)?.endReason ?? null;
+  const leave = (): void => world.provider.sideband.endWith('remote');
+
+  /** Looks once a second, as the times here are long. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += SECOND) {
+      world.clock.advance(SECOND);
+      await world.look();
+    }
+  }
+
+  async function expectEnd(afterMs: number): Promise<void> {
+    await pass(afterMs - SECOND);
+    expect(endReason()).toBeNull();
+    await pass(SECOND);
+    expect(endReason()).toBe('upstream_ended');
+  }
+
+  test('waits for the next page as long as its resume token works, and holds back no usage meanwhile', async () => {
+    leave();
+    await pass(49 * SECOND);
+    expect(world.released).toEqual([]);
+    await expectEnd(71 * SECOND);
+    expect(world.released).toEqual([SESSION]);
+    expect(await world.call()).toMatchObject({ state: 'closed', graceUntilMs: null });
+  });
+
+  test('waits until two minutes after the last heartbeat, however long after it the page left', async () => {
+    await pass(40 * SECOND);
+    leave();
+    await expectEnd(80 * SECOND);
+  });
+
+  test('waits as long if the node that heard the call dies', async () => {
+    const other = await world.addNode();
+    leave();
+    await pass(35 * SECOND);
+    world.kill(node);
+    await expectEnd(85 * SECOND);
+    expect(await world.call()).toMatchObject({ ownerNode: other.node });
+  });
+
+  test('waits as long if the node that heard the call dies before anybody knew that it has to wait', async () => {
+    await world.addNode();
+    leave();
+    await pass(SECOND);
+    world.kill(node);
+    await expectEnd(119 * SECOND);
+  });
+
+  test('waits CALL_GRACE_SEC for a call of the next page from when that comes, on whichever node', async () => {
+    const other = await world.addNode();
+    leave();
+    await pass(110 * SECOND);
+    await other.awaitNext(SESSION, world.clock.now());
+    world.seen();
+    await expectEnd(30 * SECOND);
+  });
+
+  test('goes on with the call of a next page that came after 110 seconds', async () => {
+    const other = await world.addNode();
+    leave();
+    await pass(110 * SECOND);
+    await other.awaitNext(SESSION, world.clock.now());
+    world.tokens.clear();
+    await pass(25 * SECOND);
+    const next = await world.open(other);
+    await pass(40 * SECOND);
+    expect(endReason()).toBeNull();
+    expect(await world.call()).toMatchObject({ id: next.id, state: 'open' });
+  });
+
+  test('goes on if the next page comes while the session is about to end', async () => {
+    leave();
+    await pass(29 * SECOND);
+    world.whileAsked = async () => {
+      world.whileAsked = () => undefined;
+      await node.awaitNext(SESSION, world.clock.now());
+      world.tokens.clear();
+    };
+    await pass(SECOND);
+    expect(endReason()).toBeNull();
+    await expectEnd(30 * SECOND);
+  });
+
+  test('ends after CALL_GRACE_SEC if its page is still there and opens no other call', async () => {
+    leave();
+    await pass(20 * SECOND);
+    world.seen();
+    await expectEnd(10 * SECOND);
+    expect(world.released).toEqual([]);
+  });
+
+  test('ends once a heartbeat after CALL_GRACE_SEC shows that its page is still there', async () => {
+    leave();
+    await pass(45 * SECOND);
+    expect(endReason()).toBeNull();
+    world.seen();
+    await pass(5 * SECOND);
+    expect(endReason()).toBe('upstream_ended');
+  });
+
+  test('ends after CALL_GRACE_SEC if nobody has a token of it', async () => {
+    world.tokens.clear();
+    leave();
+    await expectEnd(30 * SECOND);
+  });
+
+  test('is ended by its other limits all the same', async () => {
+    leave();
+    await pass(60 * SECOND);
+    world.endSession(SESSION, 'duration_exceeded');
+    await pass(60 * SECOND);
+    expect(endReason()).toBe('duration_exceeded');
+    expect(world.wrongs).toEqual([]);
+  });
+
+  test('ends at once where the call ended for a reason after which none may follow', async () => {
+    world.provider.sideband.endWith('content');
+    await node.settled();
+    expect(endReason()).toBe('upstream_ended');
+  });
+});
