@@ -49,7 +49,7 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
   return {
     detector,
     suspects,
-    /** Closes idle connections. */
+    /** Closes all connections: requests under way fail. */
     close: () => outbound.close(),
   };
 }
