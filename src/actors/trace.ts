@@ -25,7 +25,7 @@ export interface GuardTold {
 }
 
 /** What an actor did with one event, for explanations afterwards. */
-export interface Traced<R> {
+export interface TracedEvent<R> {
   readonly machine: string;
   /** The event's type, without its data. */
   readonly event: string;
@@ -44,7 +44,7 @@ export interface Traced<R> {
 }
 
 /** Called with each event for which an actor was activated, once it is saved. */
-export type Trace<R> = (traced: Traced<R>) => void;
+export type Trace<R> = (traced: TracedEvent<R>) => void;
 
 /** What XState reports about a transition; `_transitions` is not in its types (docs/decisions/0018). */
 interface TransitionTold {

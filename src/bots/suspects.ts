@@ -1,7 +1,7 @@
 import { ifAway } from '../kernel/errors.ts';
 import { keepNewest } from '../kernel/keep-newest.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Asking, ChallengedKey, Lived, SuspectList } from './contract.ts';
+import type { CreateAttempt, ChallengedKey, EndedSession, SuspectList } from './contract.ts';
 
 /** How long an address stays suspect after its last trouble. */
 const TROUBLE_MS = 10 * 60_000;
@@ -41,7 +41,7 @@ export class Suspects implements SuspectList {
   }
 
   /** Each reason why the caller is suspect, in our words. */
-  reasonsFor({ key, address, window }: Asking, atMs: number): readonly string[] {
+  reasonsFor({ key, address, window }: CreateAttempt, atMs: number): readonly string[] {
     const reasons: string[] = [];
     if (address !== undefined) {
       if (window !== undefined && 2 * window.remaining < window.limit)
@@ -62,7 +62,7 @@ export class Suspects implements SuspectList {
     this.#remember(address, untilMs);
   }
 
-  noteEnd({ startedAtMs, endedAtMs }: Lived, address: string, atMs: number): void {
+  noteEnd({ startedAtMs, endedAtMs }: EndedSession, address: string, atMs: number): void {
     if (endedAtMs !== null && endedAtMs - startedAtMs < AT_ONCE_MS) this.noteTrouble(address, atMs);
   }
 

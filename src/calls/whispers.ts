@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { PendingAnswers } from '../kernel/pending-answers.ts';
-import type { Whispered, Whispers } from './contract.ts';
+import type { WhisperOutcome, Whispers } from './contract.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS } from '../protocol/bus.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 
@@ -16,7 +16,7 @@ interface BusWhispersDeps {
  */
 export class BusWhispers implements Whispers {
   readonly #deps: BusWhispersDeps;
-  readonly #answers: PendingAnswers<Whispered>;
+  readonly #answers: PendingAnswers<WhisperOutcome>;
 
   constructor(deps: BusWhispersDeps) {
     this.#deps = deps;
@@ -26,7 +26,7 @@ export class BusWhispers implements Whispers {
     });
   }
 
-  send(sessionId: string, text: string): Promise<Whispered> {
+  send(sessionId: string, text: string): Promise<WhisperOutcome> {
     const { bus, clock } = this.#deps;
     const untilMs = clock.now() + TAKEN_WITHIN_MS;
     return new Promise((resolve) => {

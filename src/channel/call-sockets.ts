@@ -16,7 +16,7 @@ interface CallSocket {
 type StateFrame = Extract<CallFrame, { type: 'call' }>;
 type Answer = Extract<BusMessage, { type: 'call.answered' }>['code'];
 
-interface Wanting {
+interface SessionSockets {
   readonly sockets: Set<CallSocket>;
   /** Tool calls that pages were asked for and nobody has answered. */
   readonly tools: Set<string>;
@@ -42,7 +42,7 @@ export interface CallSocketsDeps {
  */
 export class CallSockets {
   readonly #deps: CallSocketsDeps;
-  readonly #wanting = new Map<string, Wanting>();
+  readonly #wanting = new Map<string, SessionSockets>();
   readonly #answers: PendingAnswers<Answer>;
 
   constructor(deps: CallSocketsDeps) {
@@ -109,14 +109,14 @@ export class CallSockets {
     for (const wanting of this.#wanting.values()) wanting.left = 1;
   }
 
-  #show(sessionId: string, wanting: Wanting, frame: CallFrame): void {
+  #show(sessionId: string, wanting: SessionSockets, frame: CallFrame): void {
     if (frame.type === 'tool') wanting.tools.add(frame.id);
     if (frame.type === 'thinking') wanting.thinking = frame;
     if (frame.type === 'call') this.#noteState(sessionId, wanting, frame);
     for (const socket of wanting.sockets) socket.send(frame);
   }
 
-  #noteState(sessionId: string, wanting: Wanting, frame: StateFrame): void {
+  #noteState(sessionId: string, wanting: SessionSockets, frame: StateFrame): void {
     const { calls } = wanting;
     const isNew = !calls.has(frame.call);
     wanting.left = 0;
@@ -136,7 +136,7 @@ export class CallSockets {
     if (isNew || this.#deps.clock.now() > wanting.saidAtMs) this.#say(sessionId, wanting);
   }
 
-  #say(sessionId: string, wanting: Wanting): void {
+  #say(sessionId: string, wanting: SessionSockets): void {
     wanting.left = Math.max(0, wanting.left - 1);
     wanting.saidAtMs = this.#deps.clock.now();
     const tools = [...wanting.tools];
@@ -144,11 +144,11 @@ export class CallSockets {
   }
 }
 
-function wantingNothing(): Wanting {
+function wantingNothing(): SessionSockets {
   return { sockets: new Set(), tools: new Set(), calls: new Map(), thinking: undefined, saidAtMs: 0, left: 0 };
 }
 
-function forgetAsked(wanting: Wanting): void {
+function forgetAsked(wanting: SessionSockets): void {
   wanting.tools.clear();
   wanting.thinking = undefined;
 }

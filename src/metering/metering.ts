@@ -18,7 +18,7 @@ import { BurnRate } from './burn-rate.ts';
 import { Gaps, type Gap } from './gaps.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
 import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
-import type { Priced, Prices } from './prices.ts';
+import type { PricedModel, Prices } from './prices.ts';
 import { UsageQueue } from './usage-queue.ts';
 
 /** Calls whose last minute is remembered; a node holds fewer. */
@@ -215,7 +215,7 @@ export class CallMetering implements Metering {
     return this.#priceOf(call, model).price.perMinute ?? this.#deps.prices.dearest.perMinute ?? 0;
   }
 
-  #priceOf(call: MeteredCall, model: string): Priced {
+  #priceOf(call: MeteredCall, model: string): PricedModel {
     const priced = this.#deps.prices.priceOf(model, model === call.model ? call.price : null);
     if (priced.listedAs === null && this.#unpriced.get(model) === undefined) {
       this.#unpriced.set(model, model);

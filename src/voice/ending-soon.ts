@@ -36,7 +36,7 @@ interface Candidate extends Position {
 }
 
 /** Candidates in the order of their deadlines, and the position where the list was cut off. */
-interface Found {
+interface CandidatePage {
   readonly candidates: readonly Candidate[];
   readonly end: Position | undefined;
 }
@@ -125,7 +125,7 @@ async function look(
   { lastsMs, read, sinceMs, isOwn, isOfHeartbeats }: Source,
   after: Position | undefined,
   { present, limits }: EndingSoonDeps,
-): Promise<Found> {
+): Promise<CandidatePage> {
   const { rows, next } = await read(after && { atMs: after.atMs - lastsMs, id: after.id });
   // The order comes from the history.
   const deadlines = new Map(rows.map(({ record }) => [record.id, sinceMs(record) + lastsMs]));

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { grouped } from '../grouped.ts';
-import type { Found, Replays } from './contract.ts';
+import type { ReplayState, Replays } from './contract.ts';
 
 interface Look {
   readonly keyHash: string;
@@ -55,7 +55,7 @@ export function createPostgresReplays(database: Database): Replays {
   };
 }
 
-function compare(row: Row | undefined, { bodyHash, atMs }: Look): Found {
+function compare(row: Row | undefined, { bodyHash, atMs }: Look): ReplayState {
   if (row === undefined || row.untilMs <= atMs) return { kind: 'free' };
   if (row.bodyHash !== bodyHash) return { kind: 'mismatch' };
   return row.sealed === null ? { kind: 'pending' } : { kind: 'kept', sealed: row.sealed };

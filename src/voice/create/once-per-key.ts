@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Claim, Found } from '../../stores/replays/contract.ts';
+import type { Claim, ReplayState } from '../../stores/replays/contract.ts';
 import {
   ANSWERED,
   type CallerFound,
@@ -85,7 +85,7 @@ async function waitForOther(
   const signal = request.signal();
   let waitedMs = 0;
   const claim = () => replays.claim(keyHash, bodyHash, timeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
-  let found: Claim | Found = await claim();
+  let found: Claim | ReplayState = await claim();
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, MAX_LOOK_MS)) {
     if (found.kind === 'free') found = await claim();
     if (found.kind !== 'pending') return found;

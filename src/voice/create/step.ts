@@ -168,7 +168,7 @@ export type CallerFound = TenantFound & With<'caller'>;
 export type ConfigFound = CallerFound & With<'config'>;
 export type OpeningBegun = ConfigFound & With<'opening'>;
 export type SecretIssued = OpeningBegun & With<'minted'>;
-export type Registered = SecretIssued & With<'record'>;
+export type SessionRegistered = SecretIssued & With<'record'>;
 /** An existing session that a page continues. */
 export type SessionFound = CallerFound & With<'record' | 'resumed'>;
 
@@ -177,7 +177,7 @@ export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
 /** What the steps that count know and use of a create: nothing of its request, so that past creates can be replayed with them. */
 export type CountingContext = Pick<CreateContext, 'caller' | 'opening' | 'keepsCount'>;
 
-export type Counted = CountingContext & Required<Pick<CountingContext, 'caller' | 'opening'>>;
+export type ReadyToCount = CountingContext & Required<Pick<CountingContext, 'caller' | 'opening'>>;
 
 export interface CountingDeps {
   readonly stores: {
