@@ -126,12 +126,12 @@ export class CallMetering implements Metering {
     const { type } = event;
     if (type === 'usage' && isCountable(event.tokens)) {
       const picoDollars = this.#priceTokens(call, modelOf(call, event), event.tokens);
-      burnRate.note(atMs, picoDollars);
+      burnRate.add(atMs, picoDollars);
       return { key: event.key, basis: 'events', tokens: event.tokens, picoDollars };
     }
     if (type === 'usageTime' && isTime(event.ms)) {
       const picoDollars = picoOfTime(Math.ceil(event.ms), this.#perMinute(call, modelOf(call, event)));
-      burnRate.note(atMs, picoDollars);
+      burnRate.add(atMs, picoDollars);
       return { key: event.key, basis: 'events', picoDollars };
     }
     if (type === 'usageTotal' && isTime(event.ms)) {
