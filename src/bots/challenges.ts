@@ -1,5 +1,6 @@
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { digestOf } from '../kernel/digest.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import {
   CHALLENGE_ACTION,
   CHALLENGE_HEADER,
@@ -25,7 +26,7 @@ const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
 };
 
 /** The longest age of a token, and a minute more. */
-const USED_MS = 6 * 60_000;
+const USED_MS = 6 * MINUTE_MS;
 
 export interface ChallengesDeps {
   readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>> & { readonly altcha: Altcha };

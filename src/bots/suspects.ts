@@ -1,10 +1,11 @@
 import { ifAway } from '../kernel/errors.ts';
 import { keepNewest } from '../kernel/keep-newest.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { CreateAttempt, ChallengedKey, EndedSession, SuspectList } from './contract.ts';
 
 /** How long an address stays suspect after its last trouble. */
-const TROUBLE_MS = 10 * 60_000;
+const TROUBLE_MS = 10 * MINUTE_MS;
 /** A session that its page ends this soon was not opened for a conversation. */
 const AT_ONCE_MS = 5000;
 /** Beyond this number the oldest suspect addresses are forgotten. */

@@ -1,5 +1,6 @@
 import { durationEndMs, longestEndMs, nextMove } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type {
   HistoryFilter,
   HistoryPage,
@@ -84,7 +85,7 @@ function sourcesOf(
   most: number,
   { history, limits }: EndingSoonDeps,
 ): readonly Source[] {
-  const durationMs = limits.maxMinutes * 60_000 + 1;
+  const durationMs = limits.maxMinutes * MINUTE_MS + 1;
   const staleMs = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000;
   const startedBefore = { ...filter, toMs: Math.min(filter.toMs ?? Infinity, untilMs - durationMs + 1) };
   return [
