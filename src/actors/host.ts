@@ -144,10 +144,10 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     actor.stop();
     if (after.status === 'error') throw after.error;
     const record = after.context as R;
-    return { record, facts, traced: kind.trace && describe(event, before, record, after) };
+    return { record, facts, traced: kind.trace && tracedEvent(event, before, record, after) };
   }
 
-  function describe(event: E, before: R | undefined, record: R, { value, status }: AnyMachineSnapshot): TracedEvent<R> {
+  function tracedEvent(event: E, before: R | undefined, record: R, { value, status }: AnyMachineSnapshot): TracedEvent<R> {
     return {
       machine: machine.id,
       event: event.type,

@@ -144,14 +144,14 @@ export class Challenges implements BotDetector {
    * because at most one session results from it.
    */
   async #lookAt(once: string, { createId, atMs }: WidgetEvidence): Promise<ChallengeResult | undefined> {
-    const { kind } = await this.#deps.replays.look(nameOf(once), digestOf(createId), atMs);
+    const { kind } = await this.#deps.replays.look(tokenName(once), digestOf(createId), atMs);
     if (kind === 'free') return undefined;
     return kind === 'mismatch' ? usedBefore : { outcome: 'solved', confidence: 1 };
   }
 
   /** Whether this create is the first on any node to use the token. */
   async #use(once: string, { createId, atMs }: WidgetEvidence): Promise<boolean> {
-    const { kind } = await this.#deps.replays.claim(nameOf(once), digestOf(createId), USED_MS, atMs);
+    const { kind } = await this.#deps.replays.claim(tokenName(once), digestOf(createId), USED_MS, atMs);
     return kind === 'claimed';
   }
 }
@@ -159,7 +159,7 @@ export class Challenges implements BotDetector {
 const usedBefore = { outcome: 'wrong', reason: 'the token was used before' } as const;
 
 /** The prefix keeps these names apart from the keys of stored replies. */
-function nameOf(once: string): string {
+function tokenName(once: string): string {
   return digestOf(JSON.stringify(['challenge', once]));
 }
 
