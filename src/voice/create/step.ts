@@ -36,7 +36,7 @@ export interface CreateDeps {
   readonly clock: Clock;
   /** Waits between two looks at a create that another request is running. */
   readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
-  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
+  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'idempotentReplies' | 'sessionSetups'>;
   readonly live: Pick<LiveStores, 'bus' | 'slots'>;
   readonly provider: UpstreamProvider;
   /** Seals what only the servers of tools may read; undefined where no key is configured. */
@@ -139,7 +139,7 @@ export interface CreateContext {
   resumed?: SessionSetup;
   /** The end reason if the record has to be undone. */
   endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked' | 'closed_by_operator'>;
-  claim?: ReplayClaim;
+  claim?: ReplyClaim;
   reply?: CreateReply;
 }
 
@@ -154,7 +154,7 @@ interface Opening {
 }
 
 /** The right to make the only reply for an Idempotency-Key. */
-export interface ReplayClaim {
+export interface ReplyClaim {
   /** The Idempotency-Key itself. */
   readonly key: string;
   readonly keyHash: string;

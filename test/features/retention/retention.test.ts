@@ -59,7 +59,7 @@ describe('A round of retention', () => {
       'logins',
       'processes',
       'refusals',
-      'replays',
+      'idempotentReplies',
       'resumeTokens',
       'usageHolds',
       'usageKeys',
@@ -105,7 +105,7 @@ describe('A round of retention', () => {
   test('goes on with the other kinds when one fails, and tells of it', async () => {
     const { asked, faults } = await round({ counters: NaN, logins: NaN });
     expect(faults).toEqual([new Error('counters is slow'), new Error('logins is slow')]);
-    expect([...asked.keys()]).toEqual(expect.arrayContaining(['challenges', 'replays', 'usageKeys']));
+    expect([...asked.keys()]).toEqual(expect.arrayContaining(['challenges', 'idempotentReplies', 'usageKeys']));
   });
 
   test('asks chunk by chunk until nothing more is over', async () => {
