@@ -46,7 +46,7 @@ export interface WorstCase {
  */
 export type ResponseKind = 'too_many' | 'out_of_band' | 'too_long' | 'ordinary' | 'extra';
 
-export type SettledResponses = readonly [responses: Responses, estimates: readonly Estimate[]];
+export type Settled = readonly [responses: Responses, estimates: readonly Estimate[]];
 
 export function noResponses({ setupTokens }: ResponseTerms): Responses {
   return {
@@ -129,7 +129,7 @@ export function heardOf(
 }
 
 /** @param isTold its cost was reported, or there is none @returns also the estimated cost where none was reported */
-export function doneOf(responses: Responses, terms: ResponseTerms, id: string, isTold: boolean, at: number): SettledResponses {
+export function doneOf(responses: Responses, terms: ResponseTerms, id: string, isTold: boolean, at: number): Settled {
   const known = responses.open.find((each) => each.id === id);
   const response = known ?? (responses.inherited > 0 ? inheritedAs(responses, terms, id, at) : undefined);
   const rest = withoutOpen(responses, [id]);
@@ -202,14 +202,14 @@ export function isOverdue(responses: Responses, at: number): boolean {
 }
 
 /** Settles responses that were asked to end and whose cost was not reported in time. */
-export function overdueOf(responses: Responses, terms: ResponseTerms, at: number): SettledResponses {
+export function overdueOf(responses: Responses, terms: ResponseTerms, at: number): Settled {
   const isNoneLeft = at - (responses.heardSinceMs ?? Infinity) >= UNHEARD_MS;
   const present = isNoneLeft ? { ...responses, inherited: 0 } : responses;
   return settled(present, terms, (each) => isUnanswered(each, at), at);
 }
 
 /** Nothing more is heard of the call: estimates every cost that was not reported. */
-export function settledOf(responses: Responses, terms: ResponseTerms, at: number): SettledResponses {
+export function settledOf(responses: Responses, terms: ResponseTerms, at: number): Settled {
   const [left, estimates] = settled(responses, terms, () => true, at);
   // If this node never heard the call, a gap covers everything.
   const length = responses.heardSinceMs === null ? 0 : responses.inherited;
@@ -276,7 +276,7 @@ function settled(
   terms: ResponseTerms,
   isOver: (response: OpenResponse) => boolean,
   at: number,
-): SettledResponses {
+): Settled {
   const over = responses.open.filter(isOver);
   if (over.length === 0) return [responses, []];
   const left = withoutOpen(

@@ -1,6 +1,6 @@
 import { tryDelayMs, wentOnUntilMs } from '../voice-call/selectors.ts';
 import type { CallRecord } from '../voice-call/types.ts';
-import { settledOf, withInherited, withoutSideband, withSideband, type SettledResponses } from './responses.ts';
+import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
 import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, Outcome, SidebandFacts } from './types.ts';
 
 /** Applies rules one after another. */
@@ -37,7 +37,7 @@ const TRY_MS = 1000;
 const OVERDUE_MS = 1000;
 
 /** Takes the settled responses and charges their estimates. */
-export function charged(call: HeldCallContext, [responses, estimates]: SettledResponses): Outcome {
+export function charged(call: HeldCallContext, [responses, estimates]: Settled): Outcome {
   return [{ ...call, responses }, estimates.map(({ key, tokens }) => ({ type: 'charge', key, tokens }))];
 }
 
@@ -123,7 +123,7 @@ export function settled(call: HeldCallContext, at: number): Outcome {
 }
 
 /** Responses ran at most until the provider said that the call is over. */
-function settledResponses({ responses, terms, record }: HeldCallContext, at: number): SettledResponses {
+function settledResponses({ responses, terms, record }: HeldCallContext, at: number): Settled {
   return settledOf(responses, terms, Math.min(at, record.overAtMs ?? at));
 }
 

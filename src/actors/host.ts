@@ -147,7 +147,12 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     return { record, facts, traced: kind.trace && tracedEvent(event, before, record, after) };
   }
 
-  function tracedEvent(event: E, before: R | undefined, record: R, { value, status }: AnyMachineSnapshot): TracedEvent<R> {
+  function tracedEvent(
+    event: E,
+    before: R | undefined,
+    record: R,
+    { value, status }: AnyMachineSnapshot,
+  ): TracedEvent<R> {
     return {
       machine: machine.id,
       event: event.type,

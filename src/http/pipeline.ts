@@ -92,7 +92,10 @@ function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'ste
     [countCaller, ({ window }) => window === 'api'],
     [createMethodCheck(services), ({ route }) => route === undefined],
     [readBody, ({ route }) => route?.body !== undefined || route?.text !== undefined],
-    [(ctx) => (usesCookie(ctx) ? checkOrigin(ctx) : undefined), ({ route }) => route !== undefined && route.method !== 'GET'],
+    [
+      (ctx) => (usesCookie(ctx) ? checkOrigin(ctx) : undefined),
+      ({ route }) => route !== undefined && route.method !== 'GET',
+    ],
     [(ctx) => requireRole(ctx) ?? countOperation(ctx), ({ access }) => access === 'operator'],
     [(ctx) => ctx.endpoint.route?.handle(ctx), () => true],
   ];

@@ -63,7 +63,8 @@ export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters, F 
   });
 }
 
-interface OperatorAnswerRoute<B, Q extends z.ZodObject> extends OperatorRouteHead<B, Q>, Pick<Route<B>, 'headers' | 'replies'> {
+interface OperatorAnswerRoute<B, Q extends z.ZodObject>
+  extends OperatorRouteHead<B, Q>, Pick<Route<B>, 'headers' | 'replies'> {
   readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<Result>;
 }
 

@@ -9,7 +9,8 @@ const sealed = Buffer.from([0, 1, 2, 255]);
 export function idempotentRepliesContract(name: string, make: Make<IdempotentReplies>): void {
   describe(`kept replies, ${name}`, () => {
     const idempotentReplies = nodesOf(make);
-    const claim = (key: string, body = 'body', atMs = DAY_BEGIN) => idempotentReplies().claim(key, body, CLAIM_MS, atMs);
+    const claim = (key: string, body = 'body', atMs = DAY_BEGIN) =>
+      idempotentReplies().claim(key, body, CLAIM_MS, atMs);
 
     async function claimed(key: string, atMs = DAY_BEGIN): Promise<string> {
       const answer = await claim(key, 'body', atMs);

@@ -19,7 +19,7 @@ import {
   worstCasesOf,
   type Estimate,
   type ResponseKind,
-  type SettledResponses,
+  type Settled,
   type WorstCase,
 } from '../../machines/held-call/responses.ts';
 import type { Responses, ResponseTerms, StartedResponse, TokenCounts } from '../../machines/held-call/types.ts';
@@ -103,7 +103,7 @@ class OpenResponses {
     this.#responses = { ...this.#responses, grantedTokens };
   }
 
-  #settle([responses, estimates]: SettledResponses): readonly Estimate[] {
+  #settle([responses, estimates]: Settled): readonly Estimate[] {
     this.#responses = responses;
     return estimates;
   }

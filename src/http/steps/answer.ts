@@ -77,7 +77,8 @@ export function createAnswer(
 
   function refuse(ctx: RequestContext, refusal: Refusal, headers: Header[]): Answer {
     const { access, allow, routeName: route } = ctx.endpoint;
-    const language = access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(ctx.request.headers['accept-language']);
+    const language =
+      access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(ctx.request.headers['accept-language']);
     headers.push(['Content-Language', language]);
     // Caches store only public replies, and must know that this one depends on the language.
     if (access === 'public') headers.push(varyByLanguage);

@@ -113,7 +113,15 @@ async function readActivity(
   const [endingSoon, lateHangups, went, lately] = await Promise.all([
     orNull(overviewCache.endingSoon(tenants, atMs)),
     orNull(overviewCache.lateHangups(tenants, atMs)),
-    orNull(activityOf(activity, atMs, tenants, overviewCache.lastMinute(tenants, atMs), overviewCache.usualHour(tenants, atMs))),
+    orNull(
+      activityOf(
+        activity,
+        atMs,
+        tenants,
+        overviewCache.lastMinute(tenants, atMs),
+        overviewCache.usualHour(tenants, atMs),
+      ),
+    ),
     tenants === '*' ? orNull(overviewCache.latelyCounted(atMs)) : null,
   ]);
   return { endingSoon, lateHangups, went, lately };

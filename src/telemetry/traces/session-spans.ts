@@ -177,7 +177,17 @@ function toolSpan({ name, state, code, callId, askedAtMs, ms }: TracedTool, pare
   };
 }
 
-function webhookSpan({ eventId, endpointId, type, state, attempts, lastAtMs, ms, status, code }: TracedWebhook): NewSpan {
+function webhookSpan({
+  eventId,
+  endpointId,
+  type,
+  state,
+  attempts,
+  lastAtMs,
+  ms,
+  status,
+  code,
+}: TracedWebhook): NewSpan {
   const told = {
     event: eventId,
     eventType: type,

@@ -39,7 +39,8 @@ export const claimReply: CreateStep<ReplyClaim> = {
     if (key === undefined) return undefined;
     return refuseKey(key, MIN_CREATE_KEY) ?? claim(key, context, deps);
   },
-  undo: ({ keyHash, token }, _, { stores }) => stores.idempotentReplies.release(keyHash, token).catch(ifAway(() => undefined)),
+  undo: ({ keyHash, token }, _, { stores }) =>
+    stores.idempotentReplies.release(keyHash, token).catch(ifAway(() => undefined)),
 };
 
 /** Keeps the reply for repeats. The session is open, so the caller is told so even if the reply cannot be kept. */
