@@ -141,7 +141,7 @@ describe('Usage that a call was heard to have', () => {
       fc.asyncProperty(fc.array(event, { maxLength: 25 }), async (events) => {
         const call = await openCall(await app.key({ limits: { dailyTokens: 1e9, dailyDollars: 1e5 } }));
         const tokensOf = (key: number) => ({ ...NO_TOKENS, textCached: key + 1, audioOut: key });
-        await hear(call, ...events.map(({ key }) => ({ ...response(`r${key}`), tokens: tokensOf(key) }) as UsageEvent));
+        await hear(call, ...events.map(({ key }) => ({ ...response(`r${key}`), tokens: tokensOf(key) })));
         const keys = [...new Set(events.map(({ key }) => key))];
         const tenths = keys.reduce((sum, key) => sum + (key + 1) * 4 + key * 640, 0);
         expect((await totals(call)).microDollars).toBe(Math.ceil(tenths / 10));
@@ -196,10 +196,14 @@ describe('A gap in what was heard', () => {
     const call = await openCall();
     await hear(call, response('r1', 1));
     app.clock.advance(2 * SECOND);
-    await hear(call, { type: 'usageUnreadable', key: 'r2' }, {
-      ...response('r3'),
-      tokens: { ...NO_TOKENS, textIn: -1 },
-    } as UsageEvent);
+    await hear(
+      call,
+      { type: 'usageUnreadable', key: 'r2' },
+      {
+        ...response('r3'),
+        tokens: { ...NO_TOKENS, textIn: -1 },
+      },
+    );
     expect(await meterOf(call)).toMatchObject({
       gapMs: 2 * SECOND,
       estimatedMicroDollars: 10_000,
