@@ -359,7 +359,9 @@ describe('The rings', () => {
       .filter(({ path }) => ringOf(path) === 'machines')
       .flatMap(({ path, files }) => files.map((file) => [machineOf(path), machineOf(file)] as const));
     expect(crossing.length).toBeGreaterThan(0);
-    const known = crossing.filter(([from, to]) => from !== to).map((pair) => pair.join(' knows '));
+    const known = crossing
+      .filter(([from, to]) => from !== to && to !== 'machines/durations.ts')
+      .map((pair) => pair.join(' knows '));
     expect([...new Set(known)]).toEqual(['machines/held-call knows machines/voice-call']);
   });
 

@@ -1,7 +1,5 @@
+import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 import type { AuthLimits, AuthRecord, AuthState } from './types.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The state of a login at a time: it is over from the instant of its expiry on. */
 export function classify(record: AuthRecord, at: number): AuthState {

@@ -1,4 +1,5 @@
 import { assertEvent } from 'xstate';
+import { SECOND_MS } from '../durations.ts';
 import { askAgainMs, askDelayMs, tryDelayMs } from './selectors.ts';
 import type { CallEvent, CallLimits, CallRecord, Door } from './types.ts';
 
@@ -6,7 +7,6 @@ import type { CallEvent, CallLimits, CallRecord, Door } from './types.ts';
 
 /** After this long, a hang-up that the provider has begun is asked for once more, to check that it is done. */
 const CONFIRM_MS = 1000;
-const SECOND_MS = 1000;
 export const NOTHING_SAID = { overAtMs: null, overDoor: null } as const;
 
 /** Keeps the time and door of the provider's first report that the call is over: a second one is compared with it. */

@@ -1,8 +1,6 @@
+import { MINUTE_MS, SECOND_MS } from '../durations.ts';
 import { CLOSE_REASONS, type CloseReason } from './close-reasons.ts';
 import type { CallEvent, CallLimits, CallRecord } from './types.ts';
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 /** Milliseconds from a failed try to hang up to the next one; the last value counts for all further ones. */
 const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];

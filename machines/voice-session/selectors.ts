@@ -1,12 +1,11 @@
 import type { StateValue } from 'xstate';
+import { MINUTE_MS, SECOND_MS } from '../durations.ts';
 import type { EndReason, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord, VoiceState, VoiceTerms } from './types.ts';
 
 // What follows from a record alone: its times and states, and the record after an event that moves no state.
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 /** A slot outlives the instant at which its session goes idle by this much: normally the clock frees it before it lapses. */
-const SLOT_GRACE = 5 * SECOND;
+const SLOT_GRACE = 5 * SECOND_MS;
 
 /**
  * A record that the history restores to the registry may be older than one that the registry lost. Its version starts above all that any node can
@@ -21,13 +20,13 @@ export function isAsRestored({ version }: VoiceRecord): boolean {
 
 /** The record that OPEN makes. */
 export function openedRecord(terms: VoiceTerms, at: number, wordsWithinSec = 0): VoiceRecord {
-  const wordsDueAtMs = wordsWithinSec === 0 ? 0 : at + wordsWithinSec * SECOND;
+  const wordsDueAtMs = wordsWithinSec === 0 ? 0 : at + wordsWithinSec * SECOND_MS;
   return liveRecord(terms, at, at, at, 0, wordsDueAtMs, at, 1);
 }
 
 /** The last instant that the maximum duration allows, even if something else ends the session earlier. */
 export function longestEndMs(record: VoiceRecord, limits: VoiceLimits): number {
-  return record.startedAtMs + limits.maxMinutes * MINUTE;
+  return record.startedAtMs + limits.maxMinutes * MINUTE_MS;
 }
 
 /** The last instant of its duration, which is shorter while a new visitor's first words are due; the session is over right after it. */
@@ -45,22 +44,22 @@ export function activityAtMs(
   seenAtMs: number,
   idleSec: number,
 ): number {
-  return seenAtMs < heardUntilMs ? lastActivityAtMs : Math.max(lastActivityAtMs, seenAtMs - idleSec * SECOND);
+  return seenAtMs < heardUntilMs ? lastActivityAtMs : Math.max(lastActivityAtMs, seenAtMs - idleSec * SECOND_MS);
 }
 
 /** The first instant at which idleSec, in whole seconds, is greater than the limit: equal is still engaged. */
 export function idleAtMs(record: VoiceRecord, limits: VoiceLimits): number {
-  return record.lastActivityAtMs + (limits.maxIdleSec + 1) * SECOND;
+  return record.lastActivityAtMs + (limits.maxIdleSec + 1) * SECOND_MS;
 }
 
 /** The first instant at which idleSec is greater than the stale grace. */
 export function staleAtMs(record: VoiceRecord, limits: VoiceLimits): number {
-  return record.lastActivityAtMs + (limits.staleGraceSec + 1) * SECOND;
+  return record.lastActivityAtMs + (limits.staleGraceSec + 1) * SECOND_MS;
 }
 
 /** The instant at which a stale session is given up. */
 export function abandonedAtMs(record: VoiceRecord, limits: VoiceLimits): number {
-  return staleAtMs(record, limits) + limits.staleReapSec * SECOND;
+  return staleAtMs(record, limits) + limits.staleReapSec * SECOND_MS;
 }
 
 /** Whether the duration ends before the session would go idle: a session that goes idle first is ended by other rules. */
@@ -139,12 +138,12 @@ export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number | 
 
 /** Whole seconds since the last activity, up to the end for an ended session. */
 export function idleSec(record: VoiceRecord, at: number): number {
-  return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.lastActivityAtMs) / SECOND));
+  return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.lastActivityAtMs) / SECOND_MS));
 }
 
 /** Whole seconds since the start, up to the end for an ended session. */
 export function durationSec(record: VoiceRecord, at: number): number {
-  return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.startedAtMs) / SECOND));
+  return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.startedAtMs) / SECOND_MS));
 }
 
 /**

@@ -1,9 +1,10 @@
+import { DAY_MS } from '../durations.ts';
 import type { EndpointRecord, EndpointState } from './types.ts';
 
 /** After this many failures in a row, an endpoint is probed with single deliveries only. */
 export const FAILURES = 5;
 /** An endpoint that has failed for this long is given up. */
-export const FAILING_MS = 5 * 86_400_000;
+export const FAILING_MS = 5 * DAY_MS;
 
 const FIRST_PROBE_MS = 10_000;
 /** The longest time between two probes. */

@@ -1,7 +1,7 @@
 import type { Actor, AnyMachineSnapshot, AnyStateMachine, EventObject, StateValue } from 'xstate';
 import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { originOf, Tracer, type Trace, type Traced } from './trace.ts';
+import { originOf, Tracer, type Trace, type TracedEvent } from './trace.ts';
 
 /** What the host needs of a record: an id, and a version that grows with every change. */
 export interface HostedRecord {
@@ -57,7 +57,7 @@ export interface Outcome<R, F> {
   readonly facts: readonly F[];
 }
 
-/** The actors of one kind, by the ids of their records. See `createHost`. */
+/** The actors of one kind, by the ids of their records. */
 export interface Host<R extends HostedRecord, E extends EventObject, F extends EventObject> {
   /**
    * The first record of an actor, as `event` opens it. The caller inserts it, with everything that must be inserted in the same step.
@@ -84,9 +84,9 @@ export interface Host<R extends HostedRecord, E extends EventObject, F extends E
 }
 
 /** The outcome of one event, before it is saved. */
-interface Ran<R, F> extends Outcome<R, F> {
+interface UnsavedOutcome<R, F> extends Outcome<R, F> {
   /** Undefined if no actor was activated, or if nobody wants traces. */
-  readonly traced?: Traced<R> | undefined;
+  readonly traced?: TracedEvent<R> | undefined;
 }
 
 type Admits<R> = ((record: R) => boolean) | undefined;
@@ -107,7 +107,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   const tails = new Map<string, Promise<unknown>>();
 
   /** What the machine did with the first event that `fastOpen` could handle. */
-  let openedAlike: Traced<R> | undefined;
+  let openedAlike: TracedEvent<R> | undefined;
 
   function open(event: E): R {
     const fast = kind.fastOpen?.(event);
@@ -122,18 +122,18 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     return record;
   }
 
-  function apply(record: R, event: E): Ran<R, F> {
+  function apply(record: R, event: E): UnsavedOutcome<R, F> {
     const touched = kind.fastPath?.(record, event);
     return touched === undefined ? activate(record, event) : { record: touched, facts: NO_FACTS };
   }
 
-  function activate(record: R, event: E): Ran<R, F> {
+  function activate(record: R, event: E): UnsavedOutcome<R, F> {
     const snapshot = machine.resolveState({ value: kind.stateOf(record), context: record });
     return snapshot.status === 'done' ? { record, facts: NO_FACTS } : run(tracer.create(snapshot), event, record);
   }
 
   /** Machines wait for nothing, so the actor is at rest after `send`. */
-  function run(actor: Actor<AnyStateMachine>, event: E, before: R | undefined): Ran<R, F> {
+  function run(actor: Actor<AnyStateMachine>, event: E, before: R | undefined): UnsavedOutcome<R, F> {
     const facts: F[] = [];
     actor.on('*', (fact) => facts.push(fact as unknown as F));
     // Without an observer, a fault in a guard or action would be thrown on the event loop and end the process.
@@ -144,10 +144,15 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     actor.stop();
     if (after.status === 'error') throw after.error;
     const record = after.context as R;
-    return { record, facts, traced: kind.trace && describe(event, before, record, after) };
+    return { record, facts, traced: kind.trace && tracedEvent(event, before, record, after) };
   }
 
-  function describe(event: E, before: R | undefined, record: R, { value, status }: AnyMachineSnapshot): Traced<R> {
+  function tracedEvent(
+    event: E,
+    before: R | undefined,
+    record: R,
+    { value, status }: AnyMachineSnapshot,
+  ): TracedEvent<R> {
     return {
       machine: machine.id,
       event: event.type,
@@ -180,7 +185,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   }
 
   function save(
-    outcome: Ran<R, F>,
+    outcome: UnsavedOutcome<R, F>,
     before: R,
     event: E,
     admits: Admits<R>,
@@ -197,7 +202,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     });
   }
 
-  function settle(outcome: Ran<R, F>): Eventually<Outcome<R, F>> {
+  function settle(outcome: UnsavedOutcome<R, F>): Eventually<Outcome<R, F>> {
     const { record, facts, traced } = outcome;
     if (traced !== undefined) kind.trace?.(traced);
     if (facts.length === 0 || kind.settled === undefined) return outcome;

@@ -25,7 +25,7 @@ export interface GuardTold {
 }
 
 /** What an actor did with one event, for explanations afterwards. */
-export interface Traced<R> {
+export interface TracedEvent<R> {
   readonly machine: string;
   /** The event's type, without its data. */
   readonly event: string;
@@ -44,7 +44,7 @@ export interface Traced<R> {
 }
 
 /** Called with each event for which an actor was activated, once it is saved. */
-export type Trace<R> = (traced: Traced<R>) => void;
+export type Trace<R> = (traced: TracedEvent<R>) => void;
 
 /** What XState reports about a transition; `_transitions` is not in its types (docs/decisions/0018). */
 interface TransitionTold {
@@ -87,12 +87,12 @@ export class Tracer {
     const { event } = inspected;
     const { _transitions: transitions } = inspected as unknown as { readonly _transitions: readonly TransitionTold[] };
     for (const { source, eventType, target, guard, actions } of transitions) {
-      const from = nameOf(source);
+      const from = stateName(source);
       this.#steps.push({
         // A transition without an event of its own follows from the one before.
         event: eventType === '' ? '' : event.type,
         from,
-        to: target?.[0] === undefined ? from : nameOf(target[0]),
+        to: target?.[0] === undefined ? from : stateName(target[0]),
         guard: typeof guard === 'object' ? guard.type : (guard ?? null),
         actions: actions.map((action) => (typeof action === 'string' ? action : (action.type ?? action.name ?? ''))),
       });
@@ -120,6 +120,6 @@ export function originOf(event: EventObject): { readonly atMs: number; readonly 
   return { atMs: typeof at === 'number' ? at : 0, requestId: typeof requestId === 'string' ? requestId : null };
 }
 
-function nameOf({ path }: StateTold): string {
+function stateName({ path }: StateTold): string {
   return path.join('.');
 }

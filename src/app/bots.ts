@@ -39,7 +39,7 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
       altcha: createAltcha(installationKey, binding),
     },
     binding,
-    replays: stores.replays,
+    idempotentReplies: stores.idempotentReplies,
     settingsOf: settings.of,
     whenAway: config.bots.whenAway,
     others: selectDetector(config.bots),
@@ -49,7 +49,7 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
   return {
     detector,
     suspects,
-    /** Closes idle connections. */
+    /** Closes all connections: requests under way fail. */
     close: () => outbound.close(),
   };
 }

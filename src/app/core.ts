@@ -33,25 +33,25 @@ export interface Core extends Foundations {
  * Opens the journal first, so that every feature can use it.
  * @throws ConfigError for secrets that cannot be opened, Unavailable when the database is away
  */
-export async function openCore(on: Foundations): Promise<Core> {
-  const { stores, live, clock, onError } = on;
-  const node = on.node.id;
+export async function openCore(foundations: Foundations): Promise<Core> {
+  const { stores, live, clock, onError } = foundations;
+  const node = foundations.node.id;
   const installationKey = await stores.installation.secret('subjects');
-  const { secrets: sealer, contexts } = await openSealers(on.config, stores.installation);
+  const { secrets: sealer, contexts } = await openSealers(foundations.config, stores.installation);
   await requireSealer(sealer, stores.tenantSecrets);
-  const journal = openJournal({ ...on, installationKey });
+  const journal = openJournal({ ...foundations, installationKey });
   const nodes = new NodeList({ node, bus: live.bus, clock });
   return {
-    ...on,
+    ...foundations,
     installationKey,
-    edge: edgeWindows(on.config.edge),
+    edge: edgeWindows(foundations.config.edge),
     journal,
-    calendar: createCalendar(on.config.quotaTimeZone),
+    calendar: createCalendar(foundations.config.quotaTimeZone),
     nodes,
     lease: new NodeLease({ node, calls: stores.liveNodes, sockets: live.sockets, nodes, clock, onError }),
     secrets: { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer },
     contexts,
-    mailbox: on.mailer instanceof DevMailbox ? on.mailer : undefined,
-    isHttps: () => on.publicUrl().startsWith('https:'),
+    mailbox: foundations.mailer instanceof DevMailbox ? foundations.mailer : undefined,
+    isHttps: () => foundations.publicUrl().startsWith('https:'),
   };
 }

@@ -1,4 +1,4 @@
-import type { Traced } from '../actors/trace.ts';
+import type { TracedEvent } from '../actors/trace.ts';
 import { reportActs } from '../operators/journal/act-log.ts';
 import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
 import { SessionNotes } from '../operators/journal/session-notes.ts';
@@ -12,7 +12,7 @@ import type { Foundations } from './foundations.ts';
 /** Is notified of what happens as it enters the journal. */
 export interface JournalListener {
   /** @param entry undefined where the journal does not keep it */
-  readonly traced?: (traced: Traced<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void;
+  readonly traced?: (traced: TracedEvent<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void;
   readonly noted?: (entry: NewEntry<'note'>, tenantId: string | null) => void;
   readonly refused?: (entry: NewEntry<'refusal'>) => void;
   /** Called once the result of an act is known; for a bulk act once, with the count of what it changed. */
@@ -66,7 +66,7 @@ export function openJournal({
   });
   const note: NoteSession = (one) => sessionNotes.take(one);
 
-  function trace(traced: Traced<HostedRecords>): void {
+  function trace(traced: TracedEvent<HostedRecords>): void {
     events.transition?.(traced);
     if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id, traced.atMs);
     const entry = transitionOf(traced, node);

@@ -11,7 +11,7 @@ import { Feed } from '../feed/feed.ts';
 import { ActivityWriter } from '../operators/overview/activity-writer.ts';
 import { hashConfig, hashSettings } from '../operators/live/config-hash.ts';
 import { Dependencies } from '../operators/live/dependencies.ts';
-import { createFigures, type Figures } from '../operators/overview/figures.ts';
+import { createOverviewCache, type OverviewCache } from '../operators/overview/overview-cache.ts';
 import { Inspector } from '../operators/machines/inspector.ts';
 import { describeMachines, journaledMachines } from '../operators/machines/machines.ts';
 import { Presence } from '../node/presence.ts';
@@ -56,7 +56,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
     hasCollector,
     clock,
   });
-  const figures = createFigures({
+  const overviewCache = createOverviewCache({
     ...stores,
     dependencies,
     endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
@@ -93,10 +93,10 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
   });
   return {
     operatorOf,
-    figures,
+    overviewCache,
     presence,
     configHash,
-    feed: openFeed(core, identity, operatorOf, figures, presence),
+    feed: openFeed(core, identity, operatorOf, overviewCache, presence),
     inspector: config.inspect ? openInspector(core) : undefined,
     activityWriter: new ActivityWriter({ store: stores.activity, take: createTake(metrics), shard: node.shard, clock }),
     keys: {
@@ -144,7 +144,7 @@ function openFeed(
   core: Core,
   { logins }: Identity,
   operatorOf: (email: string) => Operator,
-  figures: Figures,
+  overviewCache: OverviewCache,
   presence: Presence,
 ): Feed {
   const { config, clock, node, live, journal, metrics, onError } = core;
@@ -157,7 +157,7 @@ function openFeed(
       const found = token === null ? undefined : await logins.authenticate(token, clock.now());
       return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
     },
-    figures,
+    figures: overviewCache,
     nodes: core.nodes,
     presence,
     onError,

@@ -50,7 +50,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('challenges', daysAgo(1)),
     () => retention.deleteSome('logins', daysAgo(LOGIN_DAYS)),
     () => retention.deleteAddresses(daysAgo(ADDRESS_DAYS), rowKey('')),
-    () => retention.deleteSome('replays', at),
+    () => retention.deleteSome('idempotentReplies', at),
     () => retention.deleteSome('callTickets', at),
     () => retention.deleteSome('resumeTokens', at),
     () => retention.deleteSome('liveNodes', daysAgo(1)),

@@ -12,7 +12,7 @@ import { hearsCalls, type UpstreamProvider } from '../upstream/contract.ts';
 type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'transcriber'>;
 
 /** An agent that asks for what its provider cannot do. */
-interface Unsupported {
+interface UnsupportedAgent {
   /** The tenant's id and the agent's. */
   readonly name: string;
   readonly agent: Agent;
@@ -20,7 +20,7 @@ interface Unsupported {
   readonly fields: readonly string[];
 }
 
-function unsupportedIn(tenants: readonly Tenant[], provider: Provider): Unsupported[] {
+function unsupportedIn(tenants: readonly Tenant[], provider: Provider): UnsupportedAgent[] {
   const agents = tenants.flatMap(({ id, agents: its }) => its.map((agent) => ({ name: `${id}/${agent.id}`, agent })));
   return agents.flatMap(({ name, agent }) => {
     const isWithTools = !provider.capabilities.tools && (agent.tools ?? []).length > 0;

@@ -10,7 +10,7 @@ import { withDemoTool } from './demo-tool.ts';
 const PER_SESSION = 50;
 
 interface OpenServerTools extends ServerToolParts {
-  /** Closes idle connections. */
+  /** Closes all connections: requests under way fail. */
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
-import { HOUR_MS } from '../kernel/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
@@ -92,7 +92,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   }
 
   function termsFor(subject: string, asker: string, isFrequent: boolean, atMs: number): DraftTerms {
-    const expiresAtMs = atMs + limits.expiryMinutes * 60_000;
+    const expiresAtMs = atMs + limits.expiryMinutes * MINUTE_MS;
     const maxAttempts = isFrequent ? Math.ceil(limits.maxAttempts / 2) : limits.maxAttempts;
     return { subject, asker, expiresAtMs, maxAttempts };
   }

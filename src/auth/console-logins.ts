@@ -27,7 +27,7 @@ export interface OpenedLogin {
   readonly token: string;
 }
 
-interface Authenticated {
+interface AuthenticatedLogin {
   readonly login: Login;
   /** The token for a new cookie, if activity has just extended the login. */
   readonly renewedToken?: string;
@@ -71,7 +71,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
     for (const listener of listeners) listener(loginId);
   }
 
-  function admit(claims: TokenClaims, atMs: number): Eventually<Authenticated | undefined> {
+  function admit(claims: TokenClaims, atMs: number): Eventually<AuthenticatedLogin | undefined> {
     if (atMs >= claims.expiresAtMs) return undefined;
     return andThen(known.get(claims.loginId, atMs), (login) => recognize(login, claims, atMs));
   }
@@ -81,7 +81,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
     login: KnownLogin | undefined,
     claims: TokenClaims,
     atMs: number,
-  ): Eventually<Authenticated | undefined> {
+  ): Eventually<AuthenticatedLogin | undefined> {
     if (login === undefined || classify(login.record, atMs) !== 'active') return undefined;
     // Whoever holds a leaked secret must not turn one person's login into another's.
     if (login.record.email !== claims.email || !deps.admits(claims.email)) return undefined;
@@ -89,7 +89,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
     return mayRenew ? renew(login, atMs) : login.answer;
   }
 
-  async function renew(login: KnownLogin, atMs: number): Promise<Authenticated | undefined> {
+  async function renew(login: KnownLogin, atMs: number): Promise<AuthenticatedLogin | undefined> {
     const { id, email } = login.record;
     renewing.add(id);
     try {
@@ -140,7 +140,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
      * once a minute. Answers synchronously for a login whose row was read in the last five seconds.
      * @throws Unavailable when the token cannot be checked because the database is away: that is 503, never 401.
      */
-    authenticate(token: string, atMs: number): Eventually<Authenticated | undefined> {
+    authenticate(token: string, atMs: number): Eventually<AuthenticatedLogin | undefined> {
       const claims = claimsOf.get(token);
       if (claims !== undefined) return admit(claims, atMs);
       return andThen(tokens.verify(token, atMs), (verified) => {

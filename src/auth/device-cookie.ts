@@ -28,14 +28,14 @@ export function createDeviceCookies(
   isSecure: () => boolean,
 ) {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'switchboard device cookie', 32));
-  const nameOf = (email: string): string => `tenant_device_${subjects.console(email).slice(0, 16)}`;
+  const cookieName = (email: string): string => `tenant_device_${subjects.console(email).slice(0, 16)}`;
   const sign = (email: string, id: string, until: string): string =>
     createHmac('sha256', key).update(`${id}.${until}.${email}`).digest('base64url');
 
   return {
     /** The device cookie for an address in a Cookie header; undefined where there is no valid one. */
     read(header: string | undefined, email: string, atMs: number): Device | undefined {
-      const [id = '', until = '', signature = ''] = readCookie(header, nameOf(email))?.split('.') ?? [];
+      const [id = '', until = '', signature = ''] = readCookie(header, cookieName(email))?.split('.') ?? [];
       const isOurs = subjects.equal(signature, sign(email, id, until));
       return isOurs && atMs < Number(until) ? { id, untilMs: Number(until) } : undefined;
     },
@@ -45,7 +45,7 @@ export function createDeviceCookies(
       const [id, until] = [randomId(), String(atMs + DEVICE_LIFE_MS)];
       const value = `${id}.${until}.${sign(email, id, until)}`;
       return writeCookie({
-        name: nameOf(email),
+        name: cookieName(email),
         value,
         path: '/api/auth/otp',
         maxAgeSec: DEVICE_LIFE_MS / 1000,

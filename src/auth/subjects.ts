@@ -3,7 +3,6 @@ import { Lru } from '../kernel/lru.ts';
 
 const CAPACITY = 20_000;
 
-/** See `createSubjects`. */
 export type Subjects = ReturnType<typeof createSubjects>;
 
 /**

@@ -1,5 +1,6 @@
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { digestOf } from '../kernel/digest.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import {
   CHALLENGE_ACTION,
   CHALLENGE_HEADER,
@@ -7,7 +8,7 @@ import {
   type Challenge,
   type ChallengeProvider,
 } from '../protocol/challenge.ts';
-import type { Replays } from '../stores/replays/contract.ts';
+import type { IdempotentReplies } from '../stores/idempotent-replies/contract.ts';
 import type { Altcha } from './altcha.ts';
 import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult, ChallengeSettings } from './checker.ts';
@@ -25,12 +26,12 @@ const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
 };
 
 /** The longest age of a token, and a minute more. */
-const USED_MS = 6 * 60_000;
+const USED_MS = 6 * MINUTE_MS;
 
 export interface ChallengesDeps {
   readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>> & { readonly altcha: Altcha };
   readonly binding: Binding;
-  readonly replays: Pick<Replays, 'look' | 'claim'>;
+  readonly idempotentReplies: Pick<IdempotentReplies, 'look' | 'claim'>;
   /** The settings for a widget key; undefined where another detector judges its callers. */
   readonly settingsOf: (key: WidgetEvidence['key']) => ChallengeSettings | undefined;
   readonly whenAway: 'heuristic' | 'block';
@@ -143,14 +144,14 @@ export class Challenges implements BotDetector {
    * because at most one session results from it.
    */
   async #lookAt(once: string, { createId, atMs }: WidgetEvidence): Promise<ChallengeResult | undefined> {
-    const { kind } = await this.#deps.replays.look(nameOf(once), digestOf(createId), atMs);
+    const { kind } = await this.#deps.idempotentReplies.look(tokenName(once), digestOf(createId), atMs);
     if (kind === 'free') return undefined;
     return kind === 'mismatch' ? usedBefore : { outcome: 'solved', confidence: 1 };
   }
 
   /** Whether this create is the first on any node to use the token. */
   async #use(once: string, { createId, atMs }: WidgetEvidence): Promise<boolean> {
-    const { kind } = await this.#deps.replays.claim(nameOf(once), digestOf(createId), USED_MS, atMs);
+    const { kind } = await this.#deps.idempotentReplies.claim(tokenName(once), digestOf(createId), USED_MS, atMs);
     return kind === 'claimed';
   }
 }
@@ -158,7 +159,7 @@ export class Challenges implements BotDetector {
 const usedBefore = { outcome: 'wrong', reason: 'the token was used before' } as const;
 
 /** The prefix keeps these names apart from the keys of stored replies. */
-function nameOf(once: string): string {
+function tokenName(once: string): string {
   return digestOf(JSON.stringify(['challenge', once]));
 }
 

@@ -52,7 +52,7 @@ export interface Evidence {
 }
 
 /** The parts of a request that may make its caller suspect. */
-export interface Asking {
+export interface CreateAttempt {
   readonly key: ChallengedKey;
   /** Undefined for a back end, whose address says nothing about its visitors. */
   readonly address: string | undefined;
@@ -61,7 +61,7 @@ export interface Asking {
 }
 
 /** How long a session has lived. */
-export interface Lived {
+export interface EndedSession {
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
 }
@@ -69,11 +69,11 @@ export interface Lived {
 /** What makes callers suspect besides their headers. */
 export interface SuspectList {
   /** Each reason in our words. Answers from memory, without waiting. */
-  reasonsFor(asking: Asking, atMs: number): readonly string[];
+  reasonsFor(asking: CreateAttempt, atMs: number): readonly string[];
   /** Notes that a create from the address was refused, or that the address left a session at once. */
   noteTrouble(address: string, atMs: number): void;
   /** Notes that the address ended this session, if it did so at once. */
-  noteEnd(session: Lived, address: string, atMs: number): void;
+  noteEnd(session: EndedSession, address: string, atMs: number): void;
 }
 
 /** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not matter. */

@@ -56,7 +56,7 @@ export class HttpDetector implements BotDetector {
       const { status, body } = await postJson({
         url: this.#url,
         headers: this.#headers,
-        body: describe(evidence),
+        body: evidenceBody(evidence),
         timeoutMs: this.#timeoutMs,
         maxReplyBytes: MAX_REPLY_BYTES,
       });
@@ -70,7 +70,7 @@ export class HttpDetector implements BotDetector {
   }
 }
 
-function describe({ requestId, ip, method, path, headers }: Evidence): object {
+function evidenceBody({ requestId, ip, method, path, headers }: Evidence): object {
   const passed = Object.entries(headers).filter(([name]) => !withheld.has(name.toLowerCase()));
   return { requestId, ip, method, path, headers: Object.fromEntries(passed) };
 }

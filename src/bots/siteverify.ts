@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../kernel/post.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
 import { CHALLENGE_ACTION } from '../protocol/challenge.ts';
 import type { Binding } from './binding.ts';
@@ -39,7 +40,7 @@ const TIMEOUT_MS = 1_500;
 const MAX_REPLY_BYTES = 16 * 1024;
 /** Tokens are at most a few kilobytes of these characters; anything else is not a token and is not passed on. */
 const TOKEN = /^[\w.~+/=:|-]{1,8192}$/;
-const MAX_AGE_MS = 5 * 60_000;
+const MAX_AGE_MS = 5 * MINUTE_MS;
 
 /** Error codes about our settings, which no caller can cause. */
 const OUR_FAULTS = new Set(['missing-input-secret', 'invalid-input-secret']);

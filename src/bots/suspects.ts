@@ -1,10 +1,11 @@
 import { ifAway } from '../kernel/errors.ts';
 import { keepNewest } from '../kernel/keep-newest.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Asking, ChallengedKey, Lived, SuspectList } from './contract.ts';
+import type { CreateAttempt, ChallengedKey, EndedSession, SuspectList } from './contract.ts';
 
 /** How long an address stays suspect after its last trouble. */
-const TROUBLE_MS = 10 * 60_000;
+const TROUBLE_MS = 10 * MINUTE_MS;
 /** A session that its page ends this soon was not opened for a conversation. */
 const AT_ONCE_MS = 5000;
 /** Beyond this number the oldest suspect addresses are forgotten. */
@@ -41,7 +42,7 @@ export class Suspects implements SuspectList {
   }
 
   /** Each reason why the caller is suspect, in our words. */
-  reasonsFor({ key, address, window }: Asking, atMs: number): readonly string[] {
+  reasonsFor({ key, address, window }: CreateAttempt, atMs: number): readonly string[] {
     const reasons: string[] = [];
     if (address !== undefined) {
       if (window !== undefined && 2 * window.remaining < window.limit)
@@ -62,7 +63,7 @@ export class Suspects implements SuspectList {
     this.#remember(address, untilMs);
   }
 
-  noteEnd({ startedAtMs, endedAtMs }: Lived, address: string, atMs: number): void {
+  noteEnd({ startedAtMs, endedAtMs }: EndedSession, address: string, atMs: number): void {
     if (endedAtMs !== null && endedAtMs - startedAtMs < AT_ONCE_MS) this.noteTrouble(address, atMs);
   }
 

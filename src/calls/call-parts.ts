@@ -35,7 +35,7 @@ export interface VoiceCallsDeps {
   readonly maxOpenResponses: number;
   /** The lease of this process, as the owner of calls. */
   readonly lease: NodeLease;
-  /** Opens new calls. */
+  /** Opens new calls; these and earlier ones of the same account are heard and ended with it. */
   readonly provider: EndingProvider;
   /** The same provider with other credentials: these hear and end the calls that were opened with them. */
   readonly others?: readonly EndingProvider[] | undefined;

@@ -60,10 +60,10 @@ export interface Calls {
 }
 
 /** What became of a whisper: the provider was told, no open call is heard, or no node answered, so that the outcome is unknown. */
-export type Whispered = 'told' | 'not_open' | 'unanswered';
+export type WhisperOutcome = 'told' | 'not_open' | 'unanswered';
 
 /** Puts words into a session's open call for the agent alone, whichever node holds the call; the session's pages do not see them. */
 export interface Whispers {
   /** @returns the outcome, after two and a half seconds at most */
-  send(sessionId: string, text: string): Promise<Whispered>;
+  send(sessionId: string, text: string): Promise<WhisperOutcome>;
 }

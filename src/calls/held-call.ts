@@ -62,7 +62,7 @@ export class HeldCall implements HangUpListener {
       send,
       saved: (event, saved) => {
         if (event.type === 'CREATED') deps.metering.begin(this.#metered, event.at);
-        this.note(saved);
+        this.applyRecord(saved);
       },
     });
     this.#connection = new SidebandConnection({
@@ -124,7 +124,7 @@ export class HeldCall implements HangUpListener {
   }
 
   /** Takes note of the record as saved or loaded. Once another node owns the call, that node reports its usage. */
-  note(record: CallRecord): void {
+  applyRecord(record: CallRecord): void {
     this.#send({ type: 'RECORD', at: this.#now, record });
     this.pages.follow();
   }

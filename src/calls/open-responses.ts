@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
+import { PendingAnswers } from '../kernel/pending-answers.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import { BusAnswers } from './bus-answers.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** How long to wait for the node that holds a call: an operator waits for the whole page. */
@@ -17,11 +17,11 @@ interface OpenResponsesDeps {
 /** How many responses run in calls, whichever nodes hold them. */
 export class OpenResponses {
   readonly #deps: OpenResponsesDeps;
-  readonly #answers: BusAnswers<number | null>;
+  readonly #answers: PendingAnswers<number | null>;
 
   constructor(deps: OpenResponsesDeps) {
     this.#deps = deps;
-    this.#answers = new BusAnswers(deps.after);
+    this.#answers = new PendingAnswers(deps.after);
   }
 
   /** @returns undefined where nobody hears the call, or its node does not answer within half a second */
@@ -30,10 +30,13 @@ export class OpenResponses {
     const held = this.#heldOf(callId);
     // Without a shared bus there are no other nodes.
     if (held !== undefined || bus.followed === undefined) return held?.runningResponses();
-    const answer = await this.#answers.ask(ANSWER_MS, (request) =>
-      bus.publish({ type: 'call.count', sessionId, callId, request }),
-    );
-    return answer ?? undefined;
+    return new Promise((resolve) => {
+      this.#answers.ask(
+        ANSWER_MS,
+        (request) => bus.publish({ type: 'call.count', sessionId, callId, request }),
+        (answer) => resolve(answer ?? undefined),
+      );
+    });
   }
 
   hear(message: BusMessage): void {

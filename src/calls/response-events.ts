@@ -19,8 +19,8 @@ export type UpstreamResponseEvent = Extract<
   }
 >;
 
-type Started = Extract<UpstreamEvent, { type: 'responseStarted' }>;
-type Affords = (started: Started) => boolean;
+type StartedResponse = Extract<UpstreamEvent, { type: 'responseStarted' }>;
+type Affords = (started: StartedResponse) => boolean;
 type Conversion<T extends UpstreamResponseEvent['type']> = (
   event: Extract<UpstreamResponseEvent, { type: T }>,
   at: number,

@@ -75,6 +75,6 @@ function hangUp(call: CallRecord, at: number, deps: CallHolder): void {
     const mayTell = (present: CallRecord): boolean =>
       present.fence === fence && (isSettled || !provesOver(present, event));
     const outcome = await host.send(id, event, mayTell);
-    if (outcome !== undefined) held?.note(outcome.record);
+    if (outcome !== undefined) held?.applyRecord(outcome.record);
   });
 }

@@ -87,7 +87,7 @@ export async function reloadChangedCalls(held: Iterable<HeldCall>, store: Pick<C
   await Promise.all(
     touched.map(async (call) => {
       const record = await store.load(call.record.id);
-      if (record !== undefined) call.note(record);
+      if (record !== undefined) call.applyRecord(record);
     }),
   );
 }

@@ -200,7 +200,7 @@ export class VoiceCalls implements Calls {
 
   async #settled(record: CallRecord, facts: readonly CallFact[]): Promise<void> {
     const { events, clock, running } = this.#parts;
-    this.#held.get(record.id)?.note(record);
+    this.#held.get(record.id)?.applyRecord(record);
     for (const fact of facts) {
       if (fact.type === 'call.opened') {
         events.callOpened(record);
@@ -225,7 +225,7 @@ export class VoiceCalls implements Calls {
 
   async #runDueCalls(at: number): Promise<void> {
     const due = await this.#parts.store.due(this.node, at, MAX_DUE);
-    for (const record of due) this.#held.get(record.id)?.note(record);
+    for (const record of due) this.#held.get(record.id)?.applyRecord(record);
     await settleAll(due, (record) => runDueCall(record, this.#parts), MAX_CONCURRENT);
   }
 

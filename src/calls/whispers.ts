@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
-import { BusAnswers } from './bus-answers.ts';
-import type { Whispered, Whispers } from './contract.ts';
+import { PendingAnswers } from '../kernel/pending-answers.ts';
+import type { WhisperOutcome, Whispers } from './contract.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS } from '../protocol/bus.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 
@@ -16,22 +16,25 @@ interface BusWhispersDeps {
  */
 export class BusWhispers implements Whispers {
   readonly #deps: BusWhispersDeps;
-  readonly #answers: BusAnswers<Whispered>;
+  readonly #answers: PendingAnswers<WhisperOutcome>;
 
   constructor(deps: BusWhispersDeps) {
     this.#deps = deps;
-    this.#answers = new BusAnswers(deps.after);
+    this.#answers = new PendingAnswers(deps.after);
     deps.bus.subscribe((message) => {
       if (message.type === 'call.whispered') this.#answers.hear(message.request, message.isTold ? 'told' : 'not_open');
     });
   }
 
-  async send(sessionId: string, text: string): Promise<Whispered> {
+  send(sessionId: string, text: string): Promise<WhisperOutcome> {
     const { bus, clock } = this.#deps;
     const untilMs = clock.now() + TAKEN_WITHIN_MS;
-    const answer = await this.#answers.ask(TAKEN_WITHIN_MS + ANSWER_LATE_MS, (request) =>
-      bus.publish({ type: 'call.whisper', sessionId, request, untilMs, text }),
-    );
-    return answer ?? 'unanswered';
+    return new Promise((resolve) => {
+      this.#answers.ask(
+        TAKEN_WITHIN_MS + ANSWER_LATE_MS,
+        (request) => bus.publish({ type: 'call.whisper', sessionId, request, untilMs, text }),
+        (answer = 'unanswered') => resolve(answer),
+      );
+    });
   }
 }

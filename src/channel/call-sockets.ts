@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { randomId } from '../kernel/ids.ts';
+import { PendingAnswers } from '../kernel/pending-answers.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS, type BusMessage } from '../protocol/bus.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -16,7 +16,7 @@ interface CallSocket {
 type StateFrame = Extract<CallFrame, { type: 'call' }>;
 type Answer = Extract<BusMessage, { type: 'call.answered' }>['code'];
 
-interface Wanting {
+interface SessionSockets {
   readonly sockets: Set<CallSocket>;
   /** Tool calls that pages were asked for and nobody has answered. */
   readonly tools: Set<string>;
@@ -29,15 +29,11 @@ interface Wanting {
   left: number;
 }
 
-interface Waiting {
-  readonly untilMs: number;
-  readonly answer: (code: Answer) => void;
-}
-
 export interface CallSocketsDeps {
   readonly bus: Pick<Bus, 'publish' | 'followed'>;
   readonly node: string;
   readonly clock: Clock;
+  readonly after?: (ms: number, act: () => void) => () => void;
 }
 
 /**
@@ -46,11 +42,12 @@ export interface CallSocketsDeps {
  */
 export class CallSockets {
   readonly #deps: CallSocketsDeps;
-  readonly #wanting = new Map<string, Wanting>();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #wanting = new Map<string, SessionSockets>();
+  readonly #answers: PendingAnswers<Answer>;
 
   constructor(deps: CallSocketsDeps) {
     this.#deps = deps;
+    this.#answers = new PendingAnswers(deps.after);
   }
 
   add(sessionId: string, socket: CallSocket): void {
@@ -74,7 +71,7 @@ export class CallSockets {
   }
 
   hear(message: BusMessage): void {
-    if (message.type === 'call.answered') this.#answer(message.request, message.code);
+    if (message.type === 'call.answered') this.#answers.hear(message.request, message.code);
     if (message.type !== 'call.shown') return;
     const wanting = this.#wanting.get(message.sessionId);
     if (wanting === undefined) return;
@@ -88,16 +85,20 @@ export class CallSockets {
    */
   ask(sessionId: string, frame: CallRequest, answered: (code: Answer) => void): void {
     const { bus, clock } = this.#deps;
-    const [request, at] = [randomId(), clock.now()];
-    this.#waiting.set(request, { untilMs: at + TAKEN_WITHIN_MS + ANSWER_LATE_MS, answer: answered });
-    bus.publish({ type: 'call.asked', sessionId, request, untilMs: at + TAKEN_WITHIN_MS, frame });
-    // Without a shared bus only this process could hear the request, and it would have answered by now.
-    if (bus.followed === undefined) this.#answer(request, 'CALL_NOT_OPEN');
+    const untilMs = clock.now() + TAKEN_WITHIN_MS;
+    this.#answers.ask(
+      TAKEN_WITHIN_MS + ANSWER_LATE_MS,
+      (request) => {
+        bus.publish({ type: 'call.asked', sessionId, request, untilMs, frame });
+        // Without a shared bus only this process could hear the request, and it would have answered by now.
+        if (bus.followed === undefined) this.#answers.hear(request, 'CALL_NOT_OPEN');
+      },
+      (code = 'CALL_NOT_OPEN') => answered(code),
+    );
   }
 
-  /** Repeats what would lapse, and gives up on requests that were not answered; call it about every second. */
+  /** Repeats what would lapse; call it about every second. */
   tick(at: number): void {
-    for (const [request, { untilMs }] of this.#waiting) if (untilMs <= at) this.#answer(request, 'CALL_NOT_OPEN');
     for (const [sessionId, wanting] of this.#wanting)
       if (wanting.left > 0 || (wanting.calls.size > 0 && at - wanting.saidAtMs >= RENEW_MS))
         this.#say(sessionId, wanting);
@@ -108,14 +109,14 @@ export class CallSockets {
     for (const wanting of this.#wanting.values()) wanting.left = 1;
   }
 
-  #show(sessionId: string, wanting: Wanting, frame: CallFrame): void {
+  #show(sessionId: string, wanting: SessionSockets, frame: CallFrame): void {
     if (frame.type === 'tool') wanting.tools.add(frame.id);
     if (frame.type === 'thinking') wanting.thinking = frame;
     if (frame.type === 'call') this.#noteState(sessionId, wanting, frame);
     for (const socket of wanting.sockets) socket.send(frame);
   }
 
-  #noteState(sessionId: string, wanting: Wanting, frame: StateFrame): void {
+  #noteState(sessionId: string, wanting: SessionSockets, frame: StateFrame): void {
     const { calls } = wanting;
     const isNew = !calls.has(frame.call);
     wanting.left = 0;
@@ -135,25 +136,19 @@ export class CallSockets {
     if (isNew || this.#deps.clock.now() > wanting.saidAtMs) this.#say(sessionId, wanting);
   }
 
-  #say(sessionId: string, wanting: Wanting): void {
+  #say(sessionId: string, wanting: SessionSockets): void {
     wanting.left = Math.max(0, wanting.left - 1);
     wanting.saidAtMs = this.#deps.clock.now();
     const tools = [...wanting.tools];
     this.#deps.bus.publish({ type: 'call.wanted', sessionId, node: this.#deps.node, isOn: true, tools });
   }
-
-  #answer(request: string, code: Answer): void {
-    const waiting = this.#waiting.get(request);
-    this.#waiting.delete(request);
-    waiting?.answer(code);
-  }
 }
 
-function wantingNothing(): Wanting {
+function wantingNothing(): SessionSockets {
   return { sockets: new Set(), tools: new Set(), calls: new Map(), thinking: undefined, saidAtMs: 0, left: 0 };
 }
 
-function forgetAsked(wanting: Wanting): void {
+function forgetAsked(wanting: SessionSockets): void {
   wanting.tools.clear();
   wanting.thinking = undefined;
 }

@@ -51,7 +51,7 @@ function helpText(): string {
     'All settings are environment variables. A development machine needs none.',
     'NODE_ENV=production needs these (marked * below):',
     ...needed.map(({ name, example }) => `  ${name}=${example}`),
-    ...Object.entries(groups).flatMap(([title, fields]) => ['', title, ...variablesOf(fields).map(describe)]),
+    ...Object.entries(groups).flatMap(([title, fields]) => ['', title, ...variablesOf(fields).map(variableHelp)]),
     '',
     'Exit codes: 0 done, 1 refused, 64 wrong arguments, 69 the database is away or in use, 78 wrong configuration',
   ].join('\n');
@@ -59,6 +59,6 @@ function helpText(): string {
 
 const nameWidth = Math.max(...variables.map(({ name }) => name.length));
 
-function describe({ name, meaning, unset, production }: Variable): string {
+function variableHelp({ name, meaning, unset, production }: Variable): string {
   return `${production ? '*' : ' '} ${name.padEnd(nameWidth)} ${meaning}\n${' '.repeat(nameWidth + 3)}default: ${unset}`;
 }

@@ -27,14 +27,14 @@ function toView({ key: { pausedAtMs, revokedAtMs, ...key }, warnings }: KeyShown
 /** A block of lines for each key. */
 export function keysAsText(result: KeyShown | readonly KeyShown[]): string {
   const keys = isList(result) ? result : [result];
-  return keys.length === 0 ? 'There are no keys.\n' : `${keys.map(describe).join('\n\n')}\n`;
+  return keys.length === 0 ? 'There are no keys.\n' : `${keys.map(keyText).join('\n\n')}\n`;
 }
 
 function isList(result: KeyShown | readonly KeyShown[]): result is readonly KeyShown[] {
   return Array.isArray(result);
 }
 
-function describe({ key: of, warnings }: KeyShown): string {
+function keyText({ key: of, warnings }: KeyShown): string {
   const { tenantId, id, key, origin, label, agents, allowOverrides, call, dataChannel } = of;
   const { limits, totals, bots = {}, pausedAtMs, revokedAtMs } = of;
   const textOf = (values: object) => Object.entries(values).map(([name, value]) => `${name} ${value}`);

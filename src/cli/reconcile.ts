@@ -48,7 +48,7 @@ export async function run(args: readonly string[], terminal: ReconcileTerminal):
       for (const day of days) {
         const reconciled = await reconcileDay(day, deps);
         if (reconciled.state === 'unexplained') code = UNEXPLAINED;
-        out.write(`${describe(reconciled).join('\n')}\n`);
+        out.write(`${dayLines(reconciled).join('\n')}\n`);
       }
       return code;
     } finally {
@@ -76,7 +76,7 @@ function dayOf(name: string, text: string | undefined): number {
   return ms;
 }
 
-function describe(reconciled: ReconciledDay): string[] {
+function dayLines(reconciled: ReconciledDay): string[] {
   const { day, state, rows, ourMicroDollars, theirMicroDollars, estimatedMicroDollars } = reconciled;
   const parts = [`ours ${dollars(ourMicroDollars)}`, `OpenAI's ${dollars(theirMicroDollars)}`];
   const estimated = estimatedMicroDollars === 0 ? [] : [`${dollars(estimatedMicroDollars)} of ours estimated`];

@@ -11,7 +11,7 @@ const SHUTDOWN_MS = 9000;
 const SAME_SIGNAL_MS = 1000;
 
 /** What the start-up message of a service shows. */
-export type Started = Pick<App, 'publicUrl' | 'parts' | 'demo'>;
+export type StartedNode = Pick<App, 'publicUrl' | 'parts' | 'demo'>;
 
 /** A readable log on a developer's terminal, JSON lines elsewhere. */
 export function logOf(config: Config): Log {
@@ -42,7 +42,7 @@ export async function runNode(
   config: Config,
   { out, err }: Terminal,
   stopped: Promise<unknown>,
-  onStarted: (app: Started) => void,
+  onStarted: (app: StartedNode) => void,
 ): Promise<number> {
   const log = logOf(config);
   installDriverGuard({

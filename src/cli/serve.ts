@@ -3,7 +3,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { isLoopback } from '../../config/origins.ts';
 import { liveEngineOf } from '../app/stores.ts';
 import type { Answerer } from '../upstream/answerer.ts';
-import { runNode, untilSignal, type Started } from './run-node.ts';
+import { runNode, untilSignal, type StartedNode } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { widgetTag } from './widget-tag.ts';
 import { superviseWorkers } from './workers.ts';
@@ -17,7 +17,7 @@ import { superviseWorkers } from './workers.ts';
  */
 export function serve(terminal: Terminal, entry: string): Promise<number> {
   const config = readConfig(terminal.env);
-  const onStarted = (app: Started): void =>
+  const onStarted = (app: StartedNode): void =>
     void terminal.out.write(`${startMessage(config, app, performance.now())}\n`);
   if (config.workers > 1) return superviseWorkers(config, terminal, entry, onStarted);
   return runNode(config, terminal, untilSignal('SIGTERM', 'SIGINT'), onStarted);
@@ -31,7 +31,7 @@ const standIns: Readonly<Record<Answerer, string>> = {
 };
 
 /** Addresses, the parts in use, and what is unfit for production (docs/contract.md, section 1.1). */
-function startMessage(config: Config, { publicUrl, parts, demo }: Started, elapsedMs: number): string {
+function startMessage(config: Config, { publicUrl, parts, demo }: StartedNode, elapsedMs: number): string {
   const notes = [
     config.databaseUrl === undefined
       ? 'embedded storage survives a crash, not a power cut, and serves one process: set DATABASE_URL'

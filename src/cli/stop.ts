@@ -41,7 +41,7 @@ export function run(
   });
 }
 
-const nameOf = (tenantId: string | null): string => (tenantId === null ? 'Everything' : `The tenant ${tenantId}`);
+const scopeName = (tenantId: string | null): string => (tenantId === null ? 'Everything' : `The tenant ${tenantId}`);
 
 type Deps = StopDeps & StopStores;
 
@@ -58,7 +58,7 @@ async function stop(tenantId: string | null, by: ChangedBy, deps: Deps): Promise
   // As JSON, because a terminal would obey control characters.
   const why = made.reason === null ? '' : `: ${JSON.stringify(made.reason)}`;
   return linesOf(
-    `${nameOf(tenantId)} is stopped since ${iso(made.atMs)} (${made.actor})${why}.`,
+    `${scopeName(tenantId)} is stopped since ${iso(made.atMs)} (${made.actor})${why}.`,
     isOver
       ? 'Nothing is open.'
       : `Still open: ${left.join(', ')}. Running servers are ending them; run this command again to see what is left.`,
@@ -72,7 +72,7 @@ async function resume(tenantId: string | null, by: ChangedBy, deps: Deps): Promi
     one.tenantId === null ? 'the whole installation' : `the tenant ${one.tenantId}`,
   );
   return linesOf(
-    isLifted ? `${nameOf(tenantId)} opens sessions again.` : `${nameOf(tenantId)} was not stopped.`,
+    isLifted ? `${scopeName(tenantId)} opens sessions again.` : `${scopeName(tenantId)} was not stopped.`,
     ...(others.length === 0 ? [] : [`Still stopped: ${others.join(', ')}.`]),
   );
 }

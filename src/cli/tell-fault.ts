@@ -21,14 +21,14 @@ export function tellFault(error: unknown, err: Output): number {
   }
   const code = codeOf(error);
   if (code === undefined) throw error;
-  err.write(`${wordsOf(error as Error)}\n`);
+  err.write(`${faultText(error as Error)}\n`);
   return code;
 }
 
 /** The same text, for a command that continues in spite of the error. @throws the error when it is a fault of ours */
 export function faultWords(error: unknown): string {
   if (codeOf(error) === undefined) throw error;
-  return wordsOf(error as Error);
+  return faultText(error as Error);
 }
 
 function codeOf(error: unknown): number | undefined {
@@ -45,7 +45,7 @@ function isFileFault(error: unknown): boolean {
   return error instanceof Error && ['EACCES', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'].includes(code ?? '');
 }
 
-function wordsOf(error: Error): string {
+function faultText(error: Error): string {
   if (isFileFault(error))
     return `${error.message}. Check that this user may write to DATA_DIR, and that the disk has space.`;
   if (isServerError(error))

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Started } from './run-node.ts';
+import type { StartedNode } from './run-node.ts';
 
 /** Longer than a worker takes for its own shutdown, shorter than the contract's ten seconds. */
 const STOP_MS = 9500;
@@ -20,7 +20,7 @@ export class WorkerEnded extends Error {
 export class Worker {
   readonly startedAt = performance.now();
   /** Rejects with WorkerEnded. */
-  readonly ready: Promise<Started>;
+  readonly ready: Promise<StartedNode>;
   /** Resolves with the exit code, or null when a signal ended it. */
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
@@ -35,7 +35,7 @@ export class Worker {
       child.once('error', () => resolve(child.exitCode));
     });
     this.ready = new Promise((resolve, reject) => {
-      child.once('message', (message) => resolve(message as Started));
+      child.once('message', (message) => resolve(message as StartedNode));
       void this.ended.then((code) => reject(new WorkerEnded(code)));
     });
     // A rejection that nobody awaits must not end this process.

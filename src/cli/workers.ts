@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../telemetry/log.ts';
 import { CannotListen } from '../transport/server.ts';
-import { logOf, untilSignal, type Started } from './run-node.ts';
+import { logOf, untilSignal, type StartedNode } from './run-node.ts';
 import { exitCode, fail, type Terminal } from './terminal.ts';
 import { Worker, WorkerEnded } from './worker.ts';
 
@@ -31,7 +31,7 @@ export async function superviseWorkers(
   config: Config,
   { err, env }: Terminal,
   entry: string,
-  onStarted: (app: Started) => void,
+  onStarted: (app: StartedNode) => void,
 ): Promise<number> {
   const stopped = untilSignal('SIGTERM', 'SIGINT');
   let port: number;
@@ -76,7 +76,7 @@ class Workers {
   }
 
   /** Starts one worker, which migrates the database, then the others. @throws WorkerEnded when one fails to start */
-  start(count: number): Promise<Started> {
+  start(count: number): Promise<StartedNode> {
     const started = this.#start(count);
     this.#replacing = started.then(
       () => undefined,
@@ -104,7 +104,7 @@ class Workers {
     return drained.every(Boolean);
   }
 
-  async #start(count: number): Promise<Started> {
+  async #start(count: number): Promise<StartedNode> {
     const first = this.#run();
     const started = await first.ready;
     this.#take({ worker: first, failures: 0 });

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 const PATIENCE_MS = 8_000;
 const PAUSE_MS = 250;
 
-export interface Waiting {
+export interface FirstAnswerOptions {
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<unknown>;
 }
@@ -19,7 +19,7 @@ export interface Waiting {
  */
 export async function awaitFirstAnswer(
   database: Pick<Database, 'ping'>,
-  waiting: Waiting = { now: () => performance.now(), pause },
+  waiting: FirstAnswerOptions = { now: () => performance.now(), pause },
 ): Promise<void> {
   const untilMs = waiting.now() + PATIENCE_MS;
   for (;;) {

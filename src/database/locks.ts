@@ -5,4 +5,4 @@
 export const LOCKS = { migrations: 727_001, sessionTally: 727_002, holdSums: 727_003 } as const;
 
 /** Locks with two numbers, of which this is the first. PostgreSQL keeps them apart from locks with one number. */
-export const LOCK_CLASSES = { keySlots: 727_002, webhooks: 727_003, budgets: 727_004 } as const;
+export const LOCK_CLASSES = { keySlots: 727_002, webhooks: 727_003, budgets: 727_004, savedViews: 727_005 } as const;

@@ -10,8 +10,10 @@ interface Parts {
   (text: TemplateStringsArray, ...values: Values): Fragment;
   /** The name of a table or column. */
   (name: string): Fragment;
-  /** The fields of a row: its columns and values after `insert into t`, its changes after `set`. */
-  (row: object): Fragment;
+  /** The names of columns, as fields are called. */
+  (fields: readonly string[]): Fragment;
+  /** The given fields of a row, or all: its columns and values after `insert into t`, its changes after `set`. */
+  (row: object, fields?: readonly string[]): Fragment;
   unsafe(text: string): Fragment;
 }
 

@@ -1,6 +1,6 @@
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Traced } from '../actors/trace.ts';
+import type { TracedEvent } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
 import { iso } from '../kernel/time.ts';
 import { deadlineOf } from '../operators/sessions/view.ts';
@@ -13,7 +13,7 @@ import type { Feed } from './feed.ts';
 export function tellSessions(
   feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
   limits: VoiceLimits,
-): (traced: Traced<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void {
+): (traced: TracedEvent<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void {
   return (traced, entry) => {
     if (!feed.isWatched || traced.machine !== 'voice-session') return;
     const record = traced.record as VoiceRecord;

@@ -74,7 +74,7 @@ export interface FeedDeps {
   readonly onError: (error: unknown) => void;
 }
 
-interface Admitted {
+interface AdmittedWatcher {
   readonly credentials: FeedCredentials;
   loginId: string | null;
   checkedAtMs: number;
@@ -88,7 +88,7 @@ export class Feed {
   /** Collects the refusals of this node, while anybody watches refusals. */
   readonly refusals = new RefusalFacts(() => this.isWanted('refusals'));
   readonly #deps: FeedDeps;
-  readonly #watchers = new Map<Watcher, Admitted>();
+  readonly #watchers = new Map<Watcher, AdmittedWatcher>();
   readonly #peers: FeedPeers;
   readonly #nodes = new NodeChanges();
   readonly #stops: readonly (() => void)[];

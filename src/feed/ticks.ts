@@ -1,10 +1,10 @@
 import { mayDo, type Operator } from '../operators/roles.ts';
 import { iso } from '../kernel/time.ts';
 import { totalsOf } from '../operators/overview/activity-spans.ts';
-import type { Figures } from '../operators/overview/figures.ts';
+import type { OverviewCache } from '../operators/overview/overview-cache.ts';
 import type { FeedFrame } from '../protocol/operator/feed.ts';
 
-export type TickFigures = Pick<Figures, 'counts' | 'endingSoon' | 'lastMinute' | 'dependencies'>;
+export type TickFigures = Pick<OverviewCache, 'counts' | 'endingSoon' | 'lastMinute' | 'dependencies'>;
 
 type Tick = Omit<Extract<FeedFrame, { type: 'tick' }>, 'seq'>;
 

@@ -30,45 +30,45 @@ export function createPipeline(
   const contextOf = createContextOf(routes, services.core, createSteps(services));
   const answer = createAnswer(routes, services);
 
-  function walk(x: RequestContext, from: number): Eventually<Result> {
-    const { steps, routeName } = x.endpoint;
+  function walk(ctx: RequestContext, from: number): Eventually<Result> {
+    const { steps, routeName } = ctx.endpoint;
     for (let at = from; at < steps.length; at += 1) {
-      const result = steps[at]?.(x);
-      if (result instanceof Promise) return walkOn(x, result, at + 1);
+      const result = steps[at]?.(ctx);
+      if (result instanceof Promise) return walkOn(ctx, result, at + 1);
       if (result !== undefined) return result;
     }
     throw new Error(`no step answered ${routeName}`);
   }
 
   /** A separate function, so that the synchronous path creates no closure. */
-  function walkOn(x: RequestContext, waiting: Promise<Result | undefined>, from: number): Promise<Result> {
-    return waiting.then((found) => found ?? walk(x, from));
+  function walkOn(ctx: RequestContext, waiting: Promise<Result | undefined>, from: number): Promise<Result> {
+    return waiting.then((found) => found ?? walk(ctx, from));
   }
 
-  function answerFault(x: RequestContext, fault: unknown): HttpReply {
-    const { requestId } = x.request;
-    events.faulted(fault, requestId, x.endpoint.routeName);
-    return answer(x, refusalOfFault(fault, requestId));
+  function answerFault(ctx: RequestContext, fault: unknown): HttpReply {
+    const { requestId } = ctx.request;
+    events.faulted(fault, requestId, ctx.endpoint.routeName);
+    return answer(ctx, refusalOfFault(fault, requestId));
   }
 
-  function answerLater(x: RequestContext, result: Promise<Result>): Promise<HttpReply> {
+  function answerLater(ctx: RequestContext, result: Promise<Result>): Promise<HttpReply> {
     const since = performance.now();
     return result
-      .then((found) => answer(x, found))
-      .catch((fault: unknown) => answerFault(x, fault))
+      .then((found) => answer(ctx, found))
+      .catch((fault: unknown) => answerFault(ctx, fault))
       .then((reply) => {
-        metrics.durations.note(x.endpoint.routeName, performance.now() - since);
+        metrics.durations.note(ctx.endpoint.routeName, performance.now() - since);
         return reply;
       });
   }
 
   return (request) => {
-    const x = contextOf(request);
+    const ctx = contextOf(request);
     try {
-      const result = walk(x, 0);
-      return result instanceof Promise ? answerLater(x, result) : answer(x, result);
+      const result = walk(ctx, 0);
+      return result instanceof Promise ? answerLater(ctx, result) : answer(ctx, result);
     } catch (fault) {
-      return answerFault(x, fault);
+      return answerFault(ctx, fault);
     }
   };
 }
@@ -81,20 +81,23 @@ function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'ste
   const login = createLogin(services);
   const checkOrigin = createOriginCheck(services);
   const table: readonly (readonly [Step, Concerns])[] = [
-    [(x) => countAndHandle?.(x), ({ route }) => countAndHandle !== undefined && route?.handleCounted !== undefined],
+    [(ctx) => countAndHandle?.(ctx), ({ route }) => countAndHandle !== undefined && route?.handleCounted !== undefined],
     [countAddress, ({ window }) => window !== 'none'],
     [refuseRepeatedHeaders, () => true],
     // Public replies are the same for everybody, and an upgrade must not wait (see `Route.kind`): neither looks up the caller.
     [
-      (x) => (bringsCredentials(x) ? login(x) : undefined),
+      (ctx) => (bringsCredentials(ctx) ? login(ctx) : undefined),
       ({ access, kind }) => access !== 'public' && kind !== 'socket',
     ],
     [countCaller, ({ window }) => window === 'api'],
     [createMethodCheck(services), ({ route }) => route === undefined],
     [readBody, ({ route }) => route?.body !== undefined || route?.text !== undefined],
-    [(x) => (usesCookie(x) ? checkOrigin(x) : undefined), ({ route }) => route !== undefined && route.method !== 'GET'],
-    [(x) => requireRole(x) ?? countOperation(x), ({ access }) => access === 'operator'],
-    [(x) => x.endpoint.route?.handle(x), () => true],
+    [
+      (ctx) => (usesCookie(ctx) ? checkOrigin(ctx) : undefined),
+      ({ route }) => route !== undefined && route.method !== 'GET',
+    ],
+    [(ctx) => requireRole(ctx) ?? countOperation(ctx), ({ access }) => access === 'operator'],
+    [(ctx) => ctx.endpoint.route?.handle(ctx), () => true],
   ];
   return (endpoint) => table.filter(([, concerns]) => concerns(endpoint)).map(([step]) => step);
 }

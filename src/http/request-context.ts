@@ -42,4 +42,4 @@ export interface RequestContext extends Call {
 }
 
 /** One step of the pipeline: a result is sent as the answer at once; undefined continues with the next step. */
-export type Step = (x: RequestContext) => Eventually<Result | undefined>;
+export type Step = (ctx: RequestContext) => Eventually<Result | undefined>;

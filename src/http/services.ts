@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import type { NodeList } from '../node/nodes.ts';
-import type { Figures } from '../operators/overview/figures.ts';
+import type { OverviewCache } from '../operators/overview/overview-cache.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
 import type { ReplayMemory } from '../operators/what-if/contract.ts';
@@ -72,7 +72,7 @@ export interface Services extends OperatorServices {
   readonly operators: {
     /** What a login may do in the operator API. */
     readonly operatorOf: (email: string) => Operator;
-    readonly figures: Figures;
+    readonly overviewCache: OverviewCache;
     readonly keys: KeyDeps & StopDeps;
     readonly secrets: SecretsDeps;
     readonly budgetDeps: BudgetDeps;

@@ -25,7 +25,7 @@ export class BurnRate {
     return this.#lastMs;
   }
 
-  note(atMs: number, picoDollars: bigint): void {
+  add(atMs: number, picoDollars: bigint): void {
     this.#spent = this.#spent.filter((each) => each.atMs > atMs - WINDOW_MS);
     this.#spent.push({ atMs, picoDollars });
     this.#lastMs = Math.max(this.#lastMs, atMs);

@@ -18,7 +18,7 @@ import { BurnRate } from './burn-rate.ts';
 import { Gaps, type Gap } from './gaps.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
 import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
-import type { Priced, Prices } from './prices.ts';
+import type { PricedModel, Prices } from './prices.ts';
 import { UsageQueue } from './usage-queue.ts';
 
 /** Calls whose last minute is remembered; a node holds fewer. */
@@ -126,12 +126,12 @@ export class CallMetering implements Metering {
     const { type } = event;
     if (type === 'usage' && isCountable(event.tokens)) {
       const picoDollars = this.#priceTokens(call, modelOf(call, event), event.tokens);
-      burnRate.note(atMs, picoDollars);
+      burnRate.add(atMs, picoDollars);
       return { key: event.key, basis: 'events', tokens: event.tokens, picoDollars };
     }
     if (type === 'usageTime' && isTime(event.ms)) {
       const picoDollars = picoOfTime(Math.ceil(event.ms), this.#perMinute(call, modelOf(call, event)));
-      burnRate.note(atMs, picoDollars);
+      burnRate.add(atMs, picoDollars);
       return { key: event.key, basis: 'events', picoDollars };
     }
     if (type === 'usageTotal' && isTime(event.ms)) {
@@ -215,7 +215,7 @@ export class CallMetering implements Metering {
     return this.#priceOf(call, model).price.perMinute ?? this.#deps.prices.dearest.perMinute ?? 0;
   }
 
-  #priceOf(call: MeteredCall, model: string): Priced {
+  #priceOf(call: MeteredCall, model: string): PricedModel {
     const priced = this.#deps.prices.priceOf(model, model === call.model ? call.price : null);
     if (priced.listedAs === null && this.#unpriced.get(model) === undefined) {
       this.#unpriced.set(model, model);

@@ -16,7 +16,7 @@ const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z
 type PriceList = z.infer<typeof priceList>;
 
 /** A price, and the version of the list that it comes from; `OWN_PRICE` for an agent's own. */
-export interface Priced {
+export interface PricedModel {
   readonly price: ModelPrice;
   readonly version: string;
   /**
@@ -30,8 +30,8 @@ export interface Priced {
 export class Prices {
   /** The highest rate in the lists for each class, and for time. */
   readonly dearest: ModelPrice;
-  readonly #known: ReadonlyMap<string, Priced>;
-  readonly #unknown: Priced;
+  readonly #known: ReadonlyMap<string, PricedModel>;
+  readonly #unknown: PricedModel;
 
   /** @param lists later ones win */
   constructor(lists: readonly PriceList[]) {
@@ -49,13 +49,13 @@ export class Prices {
   }
 
   /** @param own an agent's own price of the model, which wins */
-  priceOf(model: string, own: ModelPrice | null): Priced {
+  priceOf(model: string, own: ModelPrice | null): PricedModel {
     if (own !== null) return { price: own, version: OWN_PRICE, listedAs: model };
     return this.#find(model) ?? this.#unknown;
   }
 
   /** A dated snapshot (`name-2026-05-07`) without a price of its own costs as much as its model. */
-  #find(model: string): Priced | undefined {
+  #find(model: string): PricedModel | undefined {
     return this.#known.get(model) ?? this.#known.get(modelOfSnapshot(model));
   }
 }

@@ -27,7 +27,7 @@ type Head<B> = Pick<
   'method' | 'path' | 'operationId' | 'summary' | 'description' | 'perOperator' | 'body' | 'bodyExample' | 'params'
 >;
 
-interface Asked<B, Q extends z.ZodObject> extends Head<B> {
+interface OperatorRouteHead<B, Q extends z.ZodObject> extends Head<B> {
   /** `see` by default. */
   readonly right?: Right;
   /** Without it no parameter is accepted, because a filter that is silently ignored would show too much. */
@@ -36,7 +36,7 @@ interface Asked<B, Q extends z.ZodObject> extends Head<B> {
   readonly refusals?: readonly Code[];
 }
 
-interface OperatorRoute<B, Q extends z.ZodObject, F> extends Asked<B, Q> {
+interface OperatorRoute<B, Q extends z.ZodObject, F> extends OperatorRouteHead<B, Q> {
   /** The successful reply; its status is 200 by default. */
   readonly reply: Route['replies'][number] & { readonly status?: 201 };
   /** Finds what the request is about, or refuses. */
@@ -63,7 +63,8 @@ export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters, F 
   });
 }
 
-interface OperatorAnswerRoute<B, Q extends z.ZodObject> extends Asked<B, Q>, Pick<Route<B>, 'headers' | 'replies'> {
+interface OperatorAnswerRoute<B, Q extends z.ZodObject>
+  extends OperatorRouteHead<B, Q>, Pick<Route<B>, 'headers' | 'replies'> {
   readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<Result>;
 }
 

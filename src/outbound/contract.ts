@@ -54,6 +54,6 @@ export interface Outbound {
   request(request: OutboundRequest): Promise<OutboundReply>;
   /** Resolves if the address may be reached as its name resolves now. @throws OutboundFailure: `forbidden`, or that it does not resolve */
   check(url: URL): Promise<void>;
-  /** Closes idle connections. */
+  /** Closes all connections: requests under way fail. */
   close(): void;
 }

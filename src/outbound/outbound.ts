@@ -8,7 +8,7 @@ import type { deadline } from '../kernel/deadline.ts';
 import { systemCode } from '../kernel/post.ts';
 import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
-import { Traffic, type Ending } from './traffic.ts';
+import { Traffic, type RequestOutcome } from './traffic.ts';
 import { findUrlFault, isUsual, urlRuleOf } from '../kernel/server-url.ts';
 
 type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -120,7 +120,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { url, owner, session } = request;
       if (findUrlFault(url.href, rule) !== undefined) throw new OutboundFailure('forbidden');
       const end = traffic.begin({ owner, session, hostname: url.hostname }, clock.now());
-      let ending: Ending = 'unknown';
+      let ending: RequestOutcome = 'unknown';
       try {
         const reply = await exchange(request);
         ending = 'answered';
@@ -149,7 +149,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-function endingOf(error: unknown): Ending {
+function endingOf(error: unknown): RequestOutcome {
   if (!(error instanceof OutboundFailure)) return 'unknown';
   if (error.kind === 'too_large') return 'answered';
   return error.kind === 'unreachable' || error.kind === 'timed_out' ? 'failed' : 'unknown';

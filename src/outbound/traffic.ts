@@ -24,14 +24,14 @@ interface Host {
 }
 
 /** Who sends a request, and where it goes. */
-export interface Sent {
+export interface SentRequest {
   readonly owner: string;
   readonly session: string;
   readonly hostname: string;
 }
 
 /** The result of a request: `failed` where the host could not be reached or did not answer in time, `unknown` where it was not contacted. */
-export type Ending = 'answered' | 'failed' | 'unknown';
+export type RequestOutcome = 'answered' | 'failed' | 'unknown';
 
 /** Tracks how many requests are in flight, and which hosts do not answer. */
 export class Traffic {
@@ -43,7 +43,7 @@ export class Traffic {
    * @returns a function that must be called once the request has ended
    * @throws OutboundFailure `too_many`, or `unreachable` for a host that failed and is not tried at present
    */
-  begin({ owner, session, hostname }: Sent, atMs: number): (ending: Ending, atMs: number) => void {
+  begin({ owner, session, hostname }: SentRequest, atMs: number): (ending: RequestOutcome, atMs: number) => void {
     const key = `${owner} ${hostname}`;
     const host = this.#hosts.get(key) ?? newHost();
     const { inFlightOf, failuresOf } = host;

@@ -7,7 +7,7 @@ const NO_LANGUAGE = 'must be a BCP 47 tag such as de or pt-BR';
 
 /**
  * The parts of the provider's session that Switchboard sets itself, by path. An `extra` that names one of them would undo what operators
- * rely on. Names are as `nameOf` returns them, because Google accepts each name with and without underscores.
+ * rely on. Names are as `plainName` returns them, because Google accepts each name with and without underscores.
  */
 const OWNED: ReadonlySet<string> = new Set([
   'model',
@@ -30,12 +30,12 @@ const OWNED: ReadonlySet<string> = new Set([
   'generationconfig.speechconfig.voiceconfig',
 ]);
 
-const nameOf = (key: string): string => key.replaceAll('_', '').toLowerCase();
+const plainName = (key: string): string => key.replaceAll('_', '').toLowerCase();
 
 /** Paths in an object that name a part in `OWNED`. A non-object in the place of the parent of such a part counts too. */
 function findOwned(value: object, place = '', path: readonly string[] = []): (readonly string[])[] {
   return Object.entries(value).flatMap(([key, part]: [string, unknown]) => {
-    const [here, its] = [place + nameOf(key), [...path, key]];
+    const [here, its] = [place + plainName(key), [...path, key]];
     if (OWNED.has(here)) return [its];
     const isAround = [...OWNED].some((owned) => owned.startsWith(`${here}.`));
     if (!isAround) return [];

@@ -12,7 +12,7 @@ export interface IssueInWords {
  * It parses the value a second time: zod takes custom messages only in its slow mode, and valid values should be parsed in the fast one.
  */
 export function issuesInWords(schema: z.ZodType, value: unknown): readonly IssueInWords[] {
-  const issues = schema.safeParse(value, { error: wordsOf }).error?.issues ?? [];
+  const issues = schema.safeParse(value, { error: issueWords }).error?.issues ?? [];
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [issue];
     const known = fieldsAt(schema, issue.path);
@@ -57,7 +57,7 @@ const units: Readonly<Record<string, readonly [one: string, several: string]>> =
   array: ['entry', 'entries'],
 };
 
-function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
+function issueWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type')
     return issue.input === undefined ? 'is missing' : `must be ${articles[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value')

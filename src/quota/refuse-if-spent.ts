@@ -68,10 +68,10 @@ export function quotaRefusal(
   report: Pick<ErrorAdditions, 'counted' | 'usage' | 'saysEnd' | 'budget'> = {},
   why: Why = {},
 ): Refusal {
-  return new Refusal('DAILY_QUOTA_EXCEEDED', wordsOf(report), report, why);
+  return new Refusal('DAILY_QUOTA_EXCEEDED', refusalText(report), report, why);
 }
 
-function wordsOf({ counted, budget }: Pick<ErrorAdditions, 'counted' | 'budget'>): string {
+function refusalText({ counted, budget }: Pick<ErrorAdditions, 'counted' | 'budget'>): string {
   if (budget !== undefined) {
     const begins = budget.resetAt === null ? 'it does not begin anew' : `it begins anew at ${budget.resetAt}`;
     const usedUp = `the budget "${budget.id}" has nothing left, and ${begins} unless somebody raises it.`;

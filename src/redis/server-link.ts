@@ -20,7 +20,7 @@ export interface LinkEvents {
   readonly onLost?: () => void;
 }
 
-type Waiting = (client: Client | undefined) => void;
+type Waiter = (client: Client | undefined) => void;
 
 /**
  * The way to one Redis server: it connects at the first use and again after every loss. While it is down, callers are refused at once; while it
@@ -38,7 +38,7 @@ export class ServerLink {
   #lose: ((error: unknown) => void) | undefined;
   /** Why callers are refused; undefined while the link is up or coming up. */
   #down: Unavailable | undefined;
-  #waiting: Waiting[] = [];
+  #waiting: Waiter[] = [];
 
   /** @param deadlineMs the deadline of calls */
   constructor(urls: readonly string[], deadlineMs: number, events: LinkEvents = {}) {
@@ -134,7 +134,7 @@ export class ServerLink {
     this.open();
     if (this.#down !== undefined) return Promise.reject(this.#down);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = (client) => {
+      const waiting: Waiter = (client) => {
         callOff();
         if (client === undefined) reject(this.#down);
         else resolve(client);

@@ -24,7 +24,7 @@ export async function makeWebhookSecret(
   deps: SecretsDeps,
 ): Promise<string | Refusal> {
   const value = newSigningSecret();
-  const kept = await keepNext(tenantId ?? '', nameOf(id), value, by, deps);
+  const kept = await keepNext(tenantId ?? '', secretName(id), value, by, deps);
   return kept instanceof Refusal ? kept : value;
 }
 
@@ -37,7 +37,7 @@ export async function webhookSecrets(
   atMs: number,
   deps: SecretsDeps,
 ): Promise<readonly string[]> {
-  const versions = await signingVersions(tenantId ?? '', nameOf(id), deps);
+  const versions = await signingVersions(tenantId ?? '', secretName(id), deps);
   const changedAtMs = versions[0]?.createdAtMs ?? 0;
   return versions.filter((_, n) => n === 0 || atMs < changedAtMs + FORMER_MS).map(({ value }) => value);
 }
@@ -47,10 +47,10 @@ export async function deleteWebhookSecrets(
   { tenantId, id }: OfEndpoint,
   { secrets }: Pick<SecretsDeps, 'secrets'>,
 ): Promise<void> {
-  await secrets.delete(tenantId ?? '', nameOf(id));
+  await secrets.delete(tenantId ?? '', secretName(id));
 }
 
 /** Names that users choose cannot contain a colon. */
-function nameOf(id: string): string {
+function secretName(id: string): string {
   return `:webhook:${id}`;
 }

@@ -17,7 +17,7 @@ export function searchParts(path: string, page: string, html: string): DocsPart[
       page,
       title: textOf(title),
       excerpt: first.length > EXCERPT ? `${first.slice(0, EXCERPT).replace(/\s+\S*$/, '')}…` : first,
-      words: wordsOf(`${id} ${textOf(text)}`),
+      words: distinctWords(`${id} ${textOf(text)}`),
     };
   });
 }
@@ -28,7 +28,7 @@ function textOf(html: string): string {
     .trim();
 }
 
-function wordsOf(text: string): string {
+function distinctWords(text: string): string {
   const words = text.toLowerCase().match(/[\p{L}\p{N}][^\s|"'“”’<>=()[\]{},;]*/gu) ?? [];
   return [...new Set(words.map((word) => word.replace(/[^\p{L}\p{N}]+$/u, '')))].join(' ');
 }

@@ -16,7 +16,7 @@ import type { LoginAddresses } from './login-addresses/contract.ts';
 import type { Logins } from './logins/contract.ts';
 import type { Recaps } from './recaps/contract.ts';
 import type { Reconciliations } from './reconciliations/contract.ts';
-import type { Replays } from './replays/contract.ts';
+import type { IdempotentReplies } from './idempotent-replies/contract.ts';
 import type { RequestTimes } from './request-times/contract.ts';
 import type { ResumeTokens } from './resume-tokens/contract.ts';
 import type { Retention } from './retention/contract.ts';
@@ -89,7 +89,7 @@ export interface DurableStores {
   readonly loginAddresses: LoginAddresses;
   readonly logins: Logins;
   readonly reconciliations: Reconciliations;
-  readonly replays: Replays;
+  readonly idempotentReplies: IdempotentReplies;
   readonly requestTimes: RequestTimes;
   readonly resumeTokens: ResumeTokens;
   readonly retention: Retention;

@@ -3,7 +3,7 @@ import { Unavailable } from '../kernel/errors.ts';
 /** How many items one statement serves, unless they are large. */
 const MAX_ITEMS = 500;
 
-interface Waiting<In, Out> {
+interface GroupedItem<In, Out> {
   readonly item: In;
   readonly resolve: (out: Out) => void;
   readonly reject: (error: unknown) => void;
@@ -22,12 +22,12 @@ export function grouped<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[] | void>,
   maxItems = MAX_ITEMS,
 ): (item: In) => Promise<Out> {
-  const waiting: Waiting<In, Out>[] = [];
+  const waiting: GroupedItem<In, Out>[] = [];
   /** Halves of groups that contain a fault; they are served before waiting items. */
-  const retries: (readonly Waiting<In, Out>[])[] = [];
+  const retries: (readonly GroupedItem<In, Out>[])[] = [];
   let isRunning = false;
 
-  async function serve(group: readonly Waiting<In, Out>[]): Promise<void> {
+  async function serve(group: readonly GroupedItem<In, Out>[]): Promise<void> {
     try {
       const results = await work(group.map(({ item }) => item));
       group.forEach((one, index) => one.resolve(results?.[index] as Out));

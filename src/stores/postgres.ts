@@ -17,7 +17,7 @@ import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresReconciliations } from './reconciliations/postgres.ts';
-import { createPostgresReplays } from './replays/postgres.ts';
+import { createPostgresIdempotentReplies } from './idempotent-replies/postgres.ts';
 import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresResumeTokens } from './resume-tokens/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
@@ -59,7 +59,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     loginAddresses: createPostgresLoginAddresses(database),
     logins: createPostgresLogins(database),
     reconciliations: createPostgresReconciliations(database),
-    replays: createPostgresReplays(database),
+    idempotentReplies: createPostgresIdempotentReplies(database),
     requestTimes: createPostgresRequestTimes(database),
     resumeTokens: createPostgresResumeTokens(database),
     retention: createPostgresRetention(database),

@@ -79,7 +79,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
 
   /** Logs a saved event of an actor, if it changed the machine's state. */
   function transition({ machine, record, event, from, to }: TransitionTold): void {
-    const [before, after] = [nameOf(from), nameOf(to)];
+    const [before, after] = [stateName(from), stateName(to)];
     if (before !== after)
       log.debug({ event: 'machine.moved', machine, ref: refOf(record.id), by: event, from: before, to: after });
   }
@@ -252,9 +252,9 @@ function round(ms: number): number {
 }
 
 /** Nested states are joined with dots; `none` is before the first. */
-function nameOf(state: StateTold | undefined): string {
+function stateName(state: StateTold | undefined): string {
   if (typeof state !== 'object') return state ?? 'none';
   return Object.entries(state)
-    .map(([name, inner]) => `${name}.${nameOf(inner)}`)
+    .map(([name, inner]) => `${name}.${stateName(inner)}`)
     .join(' ');
 }

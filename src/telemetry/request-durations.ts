@@ -6,7 +6,7 @@ const HELP = 'Time from a request to its reply, by route';
 const BOUNDS = [1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 
 /** The durations of the replies of one route that waited for something. */
-interface Waited {
+interface RouteDurations {
   readonly counts: number[];
   sumMs: number;
 }
@@ -16,7 +16,7 @@ interface Waited {
  * rest of all replies, and count as under a millisecond.
  */
 export class RequestDurations extends Histogram<'route'> {
-  readonly #waited = new Map<string, Waited>();
+  readonly #waited = new Map<string, RouteDurations>();
   readonly #replies: ReadonlyMap<string, readonly number[]>;
 
   /** @param replies of each route, by status; see `Metrics.repliesOf` */

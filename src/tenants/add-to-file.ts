@@ -34,7 +34,7 @@ export class FileBusy extends Error {
  */
 export type LockFile = (path: string) => Promise<{ release(): Promise<void> } | undefined>;
 
-export interface Added {
+export interface AddedTenant {
   /** Whether the file was created. */
   readonly isNew: boolean;
   /** The unfinished file of a writer that died; it was removed. */
@@ -46,7 +46,7 @@ export interface Added {
  * the old or the new file as a whole.
  * @throws TenantExists, WrongTenant, FileBusy, and TenantsFileError when the file cannot be used as it is; then nothing is changed
  */
-export async function addTenantToFile(file: string, tenant: NewTenant, lockFile: LockFile): Promise<Added> {
+export async function addTenantToFile(file: string, tenant: NewTenant, lockFile: LockFile): Promise<AddedTenant> {
   // Replaces the file behind a link, not the link.
   const path = await realpath(file).catch(() => behindLink(file));
   const written = `${path}.new`;

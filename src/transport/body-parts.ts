@@ -1,5 +1,5 @@
 import type { NativeResponse } from './native.ts';
-import type { Pending } from './server-state.ts';
+import type { OpenExchange } from './server-state.ts';
 
 /**
  * Bytes per write. uWebSockets.js reports when the connection can take more, but not whether it took everything that waits. A piece is
@@ -11,15 +11,15 @@ const PIECE = 4096;
  * Sends a body of unknown length part by part: each part is made once the connection has taken the one before, and none for a client
  * that has disconnected. So a long body keeps one part in memory, however slowly it is read.
  */
-export class BodyParts implements Pending {
+export class BodyParts implements OpenExchange {
   readonly #res: NativeResponse;
-  readonly #pending: Set<Pending>;
+  readonly #pending: Set<OpenExchange>;
   readonly #onFault: (error: unknown) => void;
   #isOver = false;
   #goOn = (): void => undefined;
 
   /** @param pending contains this body while it is sent, so that a drain waits for it */
-  constructor(res: NativeResponse, pending: Set<Pending>, onFault: (error: unknown) => void) {
+  constructor(res: NativeResponse, pending: Set<OpenExchange>, onFault: (error: unknown) => void) {
     this.#res = res;
     this.#pending = pending;
     this.#onFault = onFault;

@@ -1,7 +1,7 @@
 import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { BodyParts } from './body-parts.ts';
-import type { ServerState, Pending } from './server-state.ts';
+import type { ServerState, OpenExchange } from './server-state.ts';
 import { ReplyDeadlineExceeded } from '../kernel/errors.ts';
 import { LateUpgrade } from './faults.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
@@ -56,7 +56,7 @@ export function serveRequest(
  * never inside uWebSockets.js's callback: there it would go on parsing, and serve what was hidden behind the request,
  * whatever the reply said. While a reply is pending, it closes the connection on the first byte of another request.
  */
-export class Exchange implements Pending {
+export class Exchange implements OpenExchange {
   readonly #all: ServerState;
   readonly #res: NativeResponse;
   #request: IncomingRequest = unread;

@@ -13,7 +13,7 @@ export interface ConnectionCounts {
 }
 
 /** An exchange that outlasts its callback. */
-export interface Pending {
+export interface OpenExchange {
   /** Ends the wait for its handler once the deadline has passed. @param now the server's running time */
   expire(now: number): void;
 }
@@ -31,7 +31,7 @@ export interface ServerState {
   readonly clock: Clock;
   readonly traffic: ConnectionCounts;
   /** What a drain waits for, and what is checked for missed deadlines. */
-  readonly pending: Set<Pending>;
+  readonly pending: Set<OpenExchange>;
   readonly runs: Runs;
   readonly commonPeer: CommonPeer;
   /** Once a drain has started, every reply asks the client to close. */

@@ -125,13 +125,13 @@ export async function listen(options: ListenOptions): Promise<Transport> {
   };
 }
 
-interface Served {
+interface Listening {
   readonly sockets: readonly OpenSockets[];
   readonly openConnections: () => number;
 }
 
 /** Routes everything through one handler, so that no path gets the library's own 404 page; counts what a drain needs to know. */
-function serve(app: NativeApp, all: ServerState, options: ListenOptions): Served {
+function serve(app: NativeApp, all: ServerState, options: ListenOptions): Listening {
   const { traffic } = all;
   const { maxConnections = Infinity, onConnectionRefused } = options;
   const openConnections = (): number => traffic.connections + sockets.reduce((sum, { count }) => sum + count, 0);

@@ -1,5 +1,6 @@
 import { durationEndMs, longestEndMs, nextMove } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type {
   HistoryFilter,
   HistoryPage,
@@ -36,7 +37,7 @@ interface Candidate extends Position {
 }
 
 /** Candidates in the order of their deadlines, and the position where the list was cut off. */
-interface Found {
+interface CandidatePage {
   readonly candidates: readonly Candidate[];
   readonly end: Position | undefined;
 }
@@ -84,7 +85,7 @@ function sourcesOf(
   most: number,
   { history, limits }: EndingSoonDeps,
 ): readonly Source[] {
-  const durationMs = limits.maxMinutes * 60_000 + 1;
+  const durationMs = limits.maxMinutes * MINUTE_MS + 1;
   const staleMs = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000;
   const startedBefore = { ...filter, toMs: Math.min(filter.toMs ?? Infinity, untilMs - durationMs + 1) };
   return [
@@ -125,7 +126,7 @@ async function look(
   { lastsMs, read, sinceMs, isOwn, isOfHeartbeats }: Source,
   after: Position | undefined,
   { present, limits }: EndingSoonDeps,
-): Promise<Found> {
+): Promise<CandidatePage> {
   const { rows, next } = await read(after && { atMs: after.atMs - lastsMs, id: after.id });
   // The order comes from the history.
   const deadlines = new Map(rows.map(({ record }) => [record.id, sinceMs(record) + lastsMs]));

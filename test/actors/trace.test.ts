@@ -3,7 +3,7 @@ import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
-import { Tracer, type Traced } from '../../src/actors/trace.ts';
+import { Tracer, type TracedEvent } from '../../src/actors/trace.ts';
 import { hostOn, LampStore, type Event, type Lamp } from './lamp.ts';
 
 const voiceSession = createVoiceSessionMachine({
@@ -13,8 +13,8 @@ const voiceSession = createVoiceSessionMachine({
   staleReapSec: 60,
 });
 
-function follow(store: LampStore): { host: ReturnType<typeof hostOn>; told: Traced<Lamp>[] } {
-  const told: Traced<Lamp>[] = [];
+function follow(store: LampStore): { host: ReturnType<typeof hostOn>; told: TracedEvent<Lamp>[] } {
+  const told: TracedEvent<Lamp>[] = [];
   return { host: hostOn(store, { trace: (traced) => told.push(traced) }), told };
 }
 
@@ -96,7 +96,7 @@ describe('What a host reports about its actors', () => {
   test('is, for an actor opened without the machine, what the machine would report', () => {
     const fastOpen = (event: Event) =>
       event.type === 'MOUNT' ? { id: event.id, version: 1, isOn: false, pulls: 0 } : undefined;
-    const fast: Traced<Lamp>[] = [];
+    const fast: TracedEvent<Lamp>[] = [];
     const store = new LampStore();
     const host = hostOn(store, { fastOpen, trace: (traced) => fast.push(traced) });
     const { host: slow, told } = follow(store);

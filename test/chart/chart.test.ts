@@ -19,14 +19,14 @@ const templates = readdirSync(join(chart, 'templates'), { recursive: true, encod
   .join('\n');
 
 /** To update these files: `npx vitest run test/chart -u`. */
-describe('What is made from the chart or for it is current', () => {
-  test('values.schema.json, from the table of variables', async () => {
+describe('The files that belong to the chart are up to date', () => {
+  test('values.schema.json says what the table of variables says', async () => {
     const text = `${JSON.stringify(valuesSchema(), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot(join(chart, 'values.schema.json'));
   });
 
   test.skipIf(reasonToSkipChart)(
-    `config/kubernetes.yaml, the chart with its example's values ${reasonToSkipChart ?? ''}`,
+    `config/kubernetes.yaml is the chart with the values of its example ${reasonToSkipChart ?? ''}`,
     async () => {
       const file = join(root, 'config/kubernetes.yaml');
       const [head = ''] = readFileSync(file, 'utf8').split('\n---\n', 1);
@@ -37,11 +37,11 @@ describe('What is made from the chart or for it is current', () => {
     },
   );
 
-  test('both versions are that of the package', () => {
+  test('Chart.yaml has the version of the package twice', () => {
     expect(read('Chart.yaml')).toContain(`\nversion: ${manifest.version}\nappVersion: '${manifest.version}'\n`);
   });
 
-  test('the schema has only patterns that Go understands as well', () => {
+  test('values.schema.json has only patterns that Go understands too', () => {
     expect(read('values.schema.json')).not.toMatch(/\(\?[=!<]|\\\\[ukp1-9]/);
   });
 });
@@ -56,7 +56,7 @@ describe('The chart agrees with the service', () => {
     expect([...used].filter((name) => !names.has(name))).toEqual([]);
   });
 
-  test('in the paths that are asked', () => {
+  test('in the paths that probes and tests request', () => {
     const paths = [...templates.matchAll(/path: (\/[a-z]+)/g)].map(([, path = '']) => path);
     const served = Object.keys((apiDocument('https://voice.example.com') as { readonly paths: object }).paths);
     expect(new Set(paths)).toEqual(new Set(['/healthz', '/readyz', '/metrics']));
@@ -99,7 +99,7 @@ describe.skipIf(reasonToSkipChart)(`The rendered chart ${reasonToSkipChart ?? ''
   const others = ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule'];
   const all = (values: Parameters<typeof render>[0]): Manifest[] => Object.values(render(values).objects).flat();
 
-  test('has only fields that Kubernetes has', () => {
+  test('makes objects that have only fields of Kubernetes', () => {
     const objects = [...all(everything), ...all({ ...example, autoscaling: { enabled: false } })];
     expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set([...Object.keys(known), ...others]));
     const types = join(root, 'node_modules/kubernetes-types');

@@ -12,7 +12,7 @@ const textOf = (name: string, values: Values): string => render(values).files[na
 const deployment = (values: Values): string => textOf('deployment.yaml', values);
 
 describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart ?? ''}`, () => {
-  test('are right as they are, but for what only their user knows', () => {
+  test('are complete except for stores and tenants, which have no default', () => {
     expect(() => render({ existingSecret: 'switchboard' })).toThrow('tenants are required');
     expect(() => render({ tenants: example.tenants })).toThrow(
       'postgres is required: set postgres.url or postgres.existingSecret.name, or existingSecret to a Secret with the key DATABASE_URL',
@@ -82,7 +82,7 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     expect(holders.map(({ kind }) => kind)).toEqual(['Secret']);
   });
 
-  test('become variables as they are meant: large numbers, truths, quotes', () => {
+  test('become variables without losing anything: large numbers, booleans, quotes', () => {
     const env = deployment(
       withConfig({
         MAX_CONNECTIONS: 10_000_000,
@@ -187,11 +187,11 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     ['serviceMonitor', 'servicemonitor.yaml', () => everything, 'name: "switchboard-token"'],
     ['serviceMonitor.labels', 'servicemonitor.yaml', () => everything, '    release: prometheus'],
     ['dashboard.labels', 'dashboard.yaml', () => everything, 'grafana_dashboard: "1"'],
-  ])('%s does what it says', (_name, file, change, line) => {
+  ])('of %s reach the object that they are for', (_name, file, change, line) => {
     expect(textOf(file, change(example))).toContain(line);
   });
 
-  test('migrations: job has a Job migrate before pods are replaced, which never do', () => {
+  test('of migrations may be job: then a Job migrates before pods are replaced, and pods never migrate', () => {
     const { files } = render(everything);
     expect(files['migrate.yaml']).toContain('helm.sh/hook: pre-install,pre-upgrade');
     expect(files['migrate.yaml']).toContain('command: [node, dist/main.js, migrate]');
@@ -201,27 +201,27 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     expect(() => render(early)).toThrow("job runs before the chart's own Secret is there");
   });
 
-  test('autoscaling decides the number of pods alone, and takes one away in five minutes', () => {
+  test('of autoscaling leave the number of pods to it alone, which removes one in five minutes', () => {
     const scaled = render(but({ autoscaling: { enabled: true } })).files;
     expect(scaled['deployment.yaml']).not.toContain('replicas:');
     expect(scaled['horizontalpodautoscaler.yaml']).toContain('[{ type: Pods, value: 1, periodSeconds: 300 }]');
     expect(scaled['horizontalpodautoscaler.yaml']).not.toContain('switchboard_connections_open');
   });
 
-  test('other URLs of stores replace the pods, and other tenants do not', () => {
+  test('of stores replace the pods when they change, and those of tenants do not', () => {
     const at = (more: Values): string => deployment({ ...everything, ...more });
     expect(at({ redis: { url: 'redis://other:6379' } })).not.toBe(at({}));
     expect(at({ tenants: { inline: { tenants: [{ id: 'other' }] } } })).toBe(at({}));
   });
 
-  test('serviceMonitor wants a token, gateway wants gateways', () => {
+  test('of serviceMonitor need a token, and those of gateway need gateways', () => {
     expect(() => render(but({ serviceMonitor: { enabled: true } }))).toThrow(
       'serviceMonitor.tokenSecret.name is required',
     );
     expect(() => render(but({ gateway: { enabled: true } }))).toThrow('gateway.parentRefs is required');
   });
 
-  test('rules and dashboard are the files of config/', () => {
+  test('of rules and dashboard become the files of config/', () => {
     const { objects } = render(everything) as unknown as {
       readonly objects: {
         readonly 'prometheusrule.yaml': readonly [{ readonly spec: { readonly groups: readonly { name: string }[] } }];
@@ -281,7 +281,7 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     expect(service?.metadata).toMatchObject({ name, labels: { 'app.kubernetes.io/instance': release } });
   });
 
-  test('of objects of the user are texts, whatever they look like', () => {
+  test('name the objects of the cluster as text, also where a name is a number', () => {
     const digits = { name: '123', key: '456' };
     const { objects } = render({
       ...everything,

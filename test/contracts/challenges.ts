@@ -46,6 +46,12 @@ export function challengesContract(name: string, make: Make<Stores>): void {
       }),
     );
 
+    test('are inserted without the fields that only a later build knows', async () => {
+      const record = challenge();
+      await challenges().insert({ ...record, ofALaterBuild: true } as ChallengeRecord);
+      expect(await challenges().load(record.id)).toEqual(record);
+    });
+
     test('are listed newest first, by the state at a time, page by page', async () => {
       const subject = randomId();
       const verified = challenge({ subject, outcome: 'verified' });

@@ -12,7 +12,7 @@ import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
 import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
 import { createPostgresReconciliations } from '../../src/stores/reconciliations/postgres.ts';
-import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
+import { createPostgresIdempotentReplies } from '../../src/stores/idempotent-replies/postgres.ts';
 import { createPostgresResumeTokens } from '../../src/stores/resume-tokens/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
@@ -41,7 +41,7 @@ import { loginAddressesContract } from './login-addresses.ts';
 import { loginsContract } from './logins.ts';
 import { requestTimesContract } from './request-times.ts';
 import { reconciliationsContract } from './reconciliations.ts';
-import { replaysContract } from './replays.ts';
+import { idempotentRepliesContract } from './idempotent-replies.ts';
 import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
 import { sessionSetupsContract } from './session-setups.ts';
@@ -122,7 +122,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
       calls: createPostgresVoiceCalls(database),
     })),
   );
-  replaysContract(name, both(createPostgresReplays));
+  idempotentRepliesContract(name, both(createPostgresIdempotentReplies));
   callTicketsContract(name, both(createPostgresCallTickets));
   resumeTokensContract(
     name,

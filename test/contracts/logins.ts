@@ -38,6 +38,12 @@ export function loginsContract(name: string, make: Make<Logins>): void {
       }),
     );
 
+    test('are inserted without the fields that only a later build knows', async () => {
+      const record = login();
+      await logins().insert({ ...record, ofALaterBuild: true } as AuthRecord);
+      expect(await logins().load(record.id)).toEqual(record);
+    });
+
     test('are listed newest first, by the state at a time, page by page', async () => {
       const email = `${randomId()}@example.com`;
       // Later than the logins of all other tests.

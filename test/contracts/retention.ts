@@ -87,7 +87,10 @@ const tables: Readonly<Record<Purgeable, Table>> = {
     name: 'counter',
     fill: `insert into counter select 'year' || n, day_ms - 60000, day_ms, 1, 1, 1 from rows`,
   },
-  replays: { name: 'replay', fill: `insert into replay select 'year' || n, 'body', 'token', null, day_ms from rows` },
+  idempotentReplies: {
+    name: 'replay',
+    fill: `insert into replay select 'year' || n, 'body', 'token', null, day_ms from rows`,
+  },
   callTickets: { name: 'call_ticket', fill: `insert into call_ticket select 'year' || n, 'session', day_ms from rows` },
   resumeTokens: {
     name: 'resume_token',

@@ -37,6 +37,7 @@ export class Conformance {
   // `inlineRefs: false` compiles a schema that many replies share only once.
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, inlineRefs: false });
   readonly #checks = new Map<string, ValidateFunction>();
+  readonly #patterns: readonly { readonly path: string; readonly pattern: RegExp }[];
 
   constructor(document: Document) {
     this.#document = document;
@@ -45,6 +46,7 @@ export class Conformance {
         Object.keys(responses).map((status) => `${method} ${path} ${status}`),
       ),
     );
+    this.#patterns = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }));
     addFormats.default(this.#ajv);
     this.#ajv.addSchema({ $id: 'doc', components: document.components });
   }
@@ -58,7 +60,7 @@ export class Conformance {
     const bare = path.split('?', 1)[0] ?? '';
     const { paths } = this.#document;
     // A fixed path goes before one with parameters.
-    const template = bare in paths ? bare : Object.keys(paths).find((one) => patternOf(one).test(bare));
+    const template = bare in paths ? bare : this.#patterns.find(({ pattern }) => pattern.test(bare))?.path;
     const name = `${method} ${template ?? bare} ${reply.status}`;
     const response = this.#document.paths[template ?? '']?.[method.toLowerCase()]?.responses[String(reply.status)];
     if (response === undefined) return void this.faults.push(`${name} is not described`);
@@ -81,18 +83,19 @@ export class Conformance {
     ])
       if (header in reply.headers && !Object.keys(response.headers ?? {}).some((one) => one.toLowerCase() === header))
         this.faults.push(`${name} does not name the header ${header}`);
-    const check = this.#checkOf(`${name} ${type}`, schema);
+    const check = this.#checkOf(schema);
     if (check(type === 'application/json' ? reply.body : reply.text)) return;
     for (const { instancePath, message } of check.errors ?? [])
       this.faults.push(`${name}: ${instancePath} ${message} in ${reply.text.slice(0, 300)}`);
   }
 
-  #checkOf(name: string, schema: object): ValidateFunction {
-    const known = this.#checks.get(name);
+  /** Replies with the same schema, as all refusals have, share a check: compiling one is expensive. */
+  #checkOf(schema: object): ValidateFunction {
+    const text = JSON.stringify(schema).replaceAll('"#/components', '"doc#/components');
+    const known = this.#checks.get(text);
     if (known !== undefined) return known;
-    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"doc#/components')) as object;
-    const check = this.#ajv.compile(absolute);
-    this.#checks.set(name, check);
+    const check = this.#ajv.compile(JSON.parse(text) as object);
+    this.#checks.set(text, check);
     return check;
   }
 }

@@ -31,8 +31,8 @@ describe('A create with an Idempotency-Key', () => {
     const release = app.provider.hold();
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const { replays } = app.service.stores;
-    const look = vi.spyOn(replays, 'look');
+    const { idempotentReplies } = app.service.stores;
+    const look = vi.spyOn(idempotentReplies, 'look');
     const abort = new AbortController();
     const headers = { ...keyed, origin: key.origin };
     const body = { widgetKey: key.key };
@@ -49,7 +49,7 @@ describe('A create with an Idempotency-Key', () => {
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     app.clock.advance(17 * SECOND);
-    const claim = vi.spyOn(app.service.stores.replays, 'claim');
+    const claim = vi.spyOn(app.service.stores.idempotentReplies, 'claim');
     const second = app.create(key, {}, keyed);
     await vi.waitFor(() => expect(claim).toHaveBeenCalled());
     release();
@@ -64,7 +64,7 @@ describe('A create with an Idempotency-Key', () => {
     const release = app.provider.hold();
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const look = vi.spyOn(app.service.stores.replays, 'look');
+    const look = vi.spyOn(app.service.stores.idempotentReplies, 'look');
     expect(await app.create(key, {}, keyed)).toMatchObject({
       status: 503,
       headers: { 'retry-after': '2' },
@@ -120,9 +120,9 @@ describe('A create with an Idempotency-Key', () => {
   });
 
   test('is opened even if its reply cannot be stored', async () => {
-    const { replays } = app.service.stores;
+    const { idempotentReplies } = app.service.stores;
 
-    replays.keep = () => Promise.reject(new Unavailable('database'));
+    idempotentReplies.keep = () => Promise.reject(new Unavailable('database'));
     expect((await app.create(key, {}, keyed)).status).toBe(200);
   });
 
@@ -164,8 +164,8 @@ describe('A create with an Idempotency-Key', () => {
     const release = app.provider.hold();
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const { replays } = app.service.stores;
-    const [claim, look] = [vi.spyOn(replays, 'claim'), vi.spyOn(replays, 'look')];
+    const { idempotentReplies } = app.service.stores;
+    const [claim, look] = [vi.spyOn(idempotentReplies, 'claim'), vi.spyOn(idempotentReplies, 'look')];
     const version = () =>
       database().run((sql) => sql<{ row: string }[]>`select xmin::text || ctid::text as row from replay order by 1`);
     const before = [...(await version())];

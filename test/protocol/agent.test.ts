@@ -4,7 +4,7 @@ import { tenantsFileSchema } from '../../src/tenants/schema.ts';
 
 const longest = { kind: 'k'.repeat(64), name: 'n'.repeat(64), description: 'd'.repeat(8192) };
 
-describe('What speaks to a visitor has the same limits in a request and in the tenants file', () => {
+describe('The limits of a create request and of an agent in the tenants file', () => {
   test.each([
     ['a tool with texts as long as they may be', { tools: [longest] }, true],
     ['a tool with a longer description', { tools: [{ ...longest, description: 'd'.repeat(8193) }] }, false],
@@ -17,7 +17,7 @@ describe('What speaks to a visitor has the same limits in a request and in the t
     ['a model of 128 characters', { model: 'm'.repeat(128) }, true],
     ['a model of 129 characters', { model: 'm'.repeat(129) }, false],
     ['an empty voice', { voice: '' }, false],
-  ])('%s', (_, settings, isAllowed) => {
+  ])('are the same for %s', (_, settings, isAllowed) => {
     const file = { tenants: [{ id: 'acme', agents: [{ id: 'support', ...settings }] }] };
     expect(createRequest.safeParse(settings).success).toBe(isAllowed);
     expect(tenantsFileSchema.safeParse(file).success).toBe(isAllowed);

@@ -3,18 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
 import { NOBODY } from '../../src/operators/roles.ts';
 import { faultReply, framingRefusal, plainReply } from '../../src/http/error-reply.ts';
 import { sendDocument } from '../../src/http/documents.ts';
 import { sendFile } from '../../src/site/files.ts';
-import { CONSOLE, somebody } from '../support/app.ts';
+import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from '../http/app.ts';
 import { useApps } from '../support/use-apps.ts';
 
-const { build } = useApps();
+const { build, buildForFile } = useApps();
+
+/** Services for tests that change nothing. */
+let plain: TestApp;
+let secure: TestApp;
+beforeAll(async () => {
+  plain = await buildForFile();
+  secure = await buildForFile({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+});
 
 function callAt(atMs: number, headers: Readonly<Record<string, string>> = {}): Call {
   const request = { method: 'GET', path: '/', query: '', headers, duplicates: [], peer: '192.0.2.1', atMs };
@@ -46,7 +54,7 @@ const files = (
 
 describe('Every file', () => {
   test.each(files)('%s is shown in no frame, tells nobody where it was read, and shares no window', async (path) => {
-    const { headers } = await (await build()).get(path);
+    const { headers } = await plain.get(path);
     expect(headers).toMatchObject({
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
@@ -58,23 +66,21 @@ describe('Every file', () => {
   test.each([...files, '/api/auth/session', '/api/nothing'])(
     '%s is asked for by https alone, where there is',
     async (path) => {
-      const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
-      expect((await app.get(path)).headers).toMatchObject({ 'strict-transport-security': 'max-age=31536000' });
+      expect((await secure.get(path)).headers).toMatchObject({ 'strict-transport-security': 'max-age=31536000' });
     },
   );
 
   test.each(['/demo', '/demo/demo.js', '/demo/demo.css', '/demo/machines.json', '/openapi.json', '/asyncapi.json'])(
     '%s is sent packed to those who take it so',
     async (path) => {
-      const app = await build();
-      const [plain, packed] = [await app.get(path), await app.get(path, { 'accept-encoding': 'gzip' })];
-      expect(plain.headers['content-encoding']).toBeUndefined();
+      const [unpacked, packed] = [await plain.get(path), await plain.get(path, { 'accept-encoding': 'gzip' })];
+      expect(unpacked.headers['content-encoding']).toBeUndefined();
       expect(packed.headers).toMatchObject({
         'content-encoding': 'gzip',
-        'content-type': plain.headers['content-type'],
+        'content-type': unpacked.headers['content-type'],
       });
-      expect(packed.headers['etag']).not.toBe(plain.headers['etag']);
-      for (const { headers } of [plain, packed]) expect(headers['vary']).toContain('Accept-Encoding');
+      expect(packed.headers['etag']).not.toBe(unpacked.headers['etag']);
+      for (const { headers } of [unpacked, packed]) expect(headers['vary']).toContain('Accept-Encoding');
     },
   );
 });
@@ -99,14 +105,14 @@ test.each([true, false])(
 
 describe('Programs that look for pages', () => {
   test('are told that no page of operators is to be listed', async () => {
-    const { headers, text } = await (await build()).get('/robots.txt');
+    const { headers, text } = await plain.get('/robots.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(text).toMatch(/^User-agent: \*\n(?:Disallow: \/\S+\n)+$/);
     for (const path of ['/api/', '/console', '/dev/']) expect(text).toContain(`Disallow: ${path}\n`);
   });
 
   test('find what there is for language models, by addresses that lead somewhere', async () => {
-    const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+    const app = secure;
     const { text } = await app.get('/llms.txt');
     expect(text).toMatch(/^# Switchboard\n\n> /);
     const links = [...text.matchAll(/\]\((\S+)\)/g)].map(([, link = '']) => new URL(link));
@@ -118,7 +124,7 @@ describe('Programs that look for pages', () => {
   });
 
   test.each(['/', '/demo', '/docs', '/docs/widget'])('read from %s what a link to it should show', async (path) => {
-    const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+    const app = secure;
     const { text } = await app.get(path);
     const tags = Object.fromEntries(
       [...text.matchAll(/<meta property="og:(\S+)" content="([^"]*)"/g)].map(([, k, v]) => [k, v]),
@@ -135,7 +141,7 @@ describe('Programs that look for pages', () => {
 });
 
 test('The licences of what the files for browsers are built from are beside them', async () => {
-  const { status, headers, text } = await (await build()).get('/third-party-notices.txt');
+  const { status, headers, text } = await plain.get('/third-party-notices.txt');
   expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
   expect(text).toMatch(/^preact \S+, MIT\n/m);
 });
@@ -153,7 +159,7 @@ describe('A description of the interface', () => {
   });
 
   test.each(['/openapi.json', '/asyncapi.json'])('%s is not sent again to who has it', async (path) => {
-    const app = await build();
+    const app = plain;
     const first = await app.get(path);
     expect(first).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
     const again = await app.get(path, { 'if-none-match': String(first.headers['etag']) });
@@ -204,7 +210,7 @@ describe('The operator console', () => {
   const paths = ['/console', '/console/', '/console/login', '/console/sessions/s:x:y', '/console/keys/acme/site/more'];
 
   test('is one page at every path under /console, which loads from this origin and nothing else', async () => {
-    const app = await build();
+    const app = plain;
     const replies = await Promise.all(paths.map((path) => app.get(path)));
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
     for (const { status, headers } of replies) {
@@ -216,20 +222,20 @@ describe('The operator console', () => {
   });
 
   test('names its files, which browsers keep for ever and get packed where they take it so', async () => {
-    const app = await build();
+    const app = plain;
     const { text } = await app.get('/console');
     const names = [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThanOrEqual(2);
     for (const name of names) {
-      const plain = await app.get(name);
+      const unpacked = await app.get(name);
       const packed = await app.get(name, { 'accept-encoding': 'br, gzip' });
-      for (const { headers } of [plain, packed])
+      for (const { headers } of [unpacked, packed])
         expect(headers).toMatchObject({
           'cache-control': 'public, max-age=31536000, immutable',
           vary: expect.stringContaining('Accept-Encoding'),
           'content-type': expect.stringMatching(/^text\/(?:css|javascript); charset=utf-8$/),
         });
-      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(unpacked.headers['content-encoding']).toBeUndefined();
       expect(packed.headers['content-encoding']).toBe('gzip');
       expect((await app.get(name, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding']).toBeUndefined();
     }
@@ -238,7 +244,7 @@ describe('The operator console', () => {
   test.each(['/console/assets/none-12345678.js', '/console/assets/..%2f..%2fmain.js', '/console/assets/console.js'])(
     'has no %s',
     async (path) => {
-      const app = await build();
+      const app = plain;
       expect(errorOf(await app.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
     },
   );

@@ -1,7 +1,7 @@
 // Loaded on first use otherwise: a test that ends meanwhile would leave a module that no later file of its worker can load.
 import '../../packages/echo/call.ts';
 import { createHash } from 'node:crypto';
-import { readConfig } from '../../config/config.ts';
+import { readConfig, type Config } from '../../config/config.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
@@ -87,6 +87,17 @@ export function unique(prefix: string): string {
 /** An address that no other test uses. */
 export const somebody = (): string => `${unique('person')}@example.com`;
 
+/** Reading settings and prices takes a third of the time that a service takes to build, and most tests have the same ones. */
+const configs = new Map<string, Config>();
+const shippedPrices = readPrices(undefined);
+
+function configOf(env: Readonly<Record<string, string>>): Config {
+  const name = JSON.stringify(env);
+  const config = configs.get(name) ?? readConfig(env);
+  configs.set(name, config);
+  return config;
+}
+
 type TestService = ReturnType<typeof partsOf>;
 
 /** The service, plus those inner parts of its features that tests look at. */
@@ -135,7 +146,7 @@ export class TestApp {
   }
 
   static async build(options: TestAppOptions): Promise<TestApp> {
-    const config = readConfig({
+    const config = configOf({
       NODE_ENV: 'test',
       PUBLIC_URL: CONSOLE,
       SERVICE_TOKENS: SERVICE_TOKEN,
@@ -144,6 +155,7 @@ export class TestApp {
       RATE_USER_PER_MIN: '100000',
       ...options.env,
     });
+    const { pricesFile } = config.calls;
     const faults: unknown[] = [];
     const onError = (error: unknown): number => faults.push(error);
     const { clock = new ManualClock(), provider = new FakeProvider(), database } = options;
@@ -161,7 +173,7 @@ export class TestApp {
       stores: createPostgresStores(database),
       live,
       provider: options.brokered ?? provider,
-      prices: readPrices(config.calls.pricesFile),
+      prices: pricesFile === undefined ? shippedPrices : readPrices(pricesFile),
       metrics,
       onError,
       mailer: options.mailer ?? outbox,

@@ -9,7 +9,7 @@ import { createVoiceSessionMachine } from '../../machines/voice-session/machine.
 import { stateValue } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { createHost, type HostedRecord } from '../../src/actors/host.ts';
-import type { Traced } from '../../src/actors/trace.ts';
+import type { TracedEvent } from '../../src/actors/trace.ts';
 import { viewOfEvent } from '../../src/operators/journal/view.ts';
 import { transitionOf, type HostedRecords } from '../../src/operators/journal/transition.ts';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
@@ -36,7 +36,7 @@ async function record<R extends HostedRecord>(
       save: (record) => records.set(record.id, record).has(record.id),
     },
     trace(traced) {
-      const event = transitionOf(traced as unknown as Traced<HostedRecords>, 'node');
+      const event = transitionOf(traced as unknown as TracedEvent<HostedRecords>, 'node');
       if (event !== undefined) told.unshift(viewOfEvent(event, String(100 + told.length)));
     },
   });

@@ -217,7 +217,17 @@ const strictest = [
 /** The compiler's messages about a file under the strictest settings; empty if there are none. */
 async function compile(folder: string, args: readonly string[]): Promise<string> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  const settings = [...strictest, '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+  const settings = [
+    ...strictest,
+    '--noEmit',
+    '--skipDefaultLibCheck',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2022,dom',
+    '--types',
+    '',
+  ];
   return run(process.execPath, [compiler, ...settings, ...args], { cwd: folder }).then(
     ({ stdout }) => stdout,
     (error: { readonly stdout: string }) => error.stdout,

@@ -30,7 +30,7 @@ const MAX_TURN_BYTES = 1024;
 const HEAD =
   'What was said before in this conversation, by the visitor and by you, the agent, oldest first, one JSON object a line';
 
-interface Noted {
+interface NotedTurn {
   /** The item's name; undefined for turns of an earlier call. */
   readonly id: string | undefined;
   readonly turn: Turn;
@@ -42,7 +42,7 @@ interface Noted {
  * only what captions showed.
  */
 export class RecentTurns {
-  #noted: Noted[] = [];
+  #noted: NotedTurn[] = [];
   #isCut = false;
 
   /** Notes what pages are shown. @returns whether that completes a turn: then it is worth keeping */
@@ -94,7 +94,7 @@ export class RecentTurns {
   }
 }
 
-function noted(id: string | undefined, turn: Turn): Noted {
+function noted(id: string | undefined, turn: Turn): NotedTurn {
   return { id, turn, bytes: Buffer.byteLength(lineOf(turn)) + 1 };
 }
 

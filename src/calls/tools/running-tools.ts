@@ -16,7 +16,7 @@ export interface RunningTool {
   isOver: boolean;
 }
 
-interface Begun extends Pick<RunningTool, 'tool' | 'args'> {
+interface ToolStart extends Pick<RunningTool, 'tool' | 'args'> {
   readonly at: number;
   readonly terms: ToolCallTerms;
   /** The fence of the voice call that its owner holds. */
@@ -33,7 +33,7 @@ export class RunningTools {
     return [...this.#running.values()];
   }
 
-  begin({ tool, args, at, terms, fence }: Begun): RunningTool {
+  begin({ tool, args, at, terms, fence }: ToolStart): RunningTool {
     const ask = { type: 'ASK', at, terms, untilMs: at + tool.timeoutMs, fence } as const;
     const [asked] = this.#steps.send(this.#steps.begin(undefined), ask);
     const [snapshot] = this.#steps.send(

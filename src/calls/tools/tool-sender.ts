@@ -39,7 +39,7 @@ export interface ToolSenderDeps {
   readonly onError: (error: unknown) => void;
 }
 
-interface Sending {
+interface SendOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Called once everything is ready, just before the request leaves. */
@@ -57,7 +57,7 @@ export class ToolSender {
   }
 
   /** Never rejects: a failure is an outcome with a code. */
-  async send(request: ToolRequest, { timeoutMs, signal, leaves }: Sending): Promise<ToolOutcome> {
+  async send(request: ToolRequest, { timeoutMs, signal, leaves }: SendOptions): Promise<ToolOutcome> {
     const { outbound, secrets, openContext, clock, onError } = this.#deps;
     const { tool, context, sealed } = request;
     const { tenantId, ref } = context.session;

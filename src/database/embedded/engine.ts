@@ -108,11 +108,12 @@ class EmbeddedSession extends Duplex {
   }
 
   override _construct(done: (error?: Error | null) => void): void {
-    this.#worker.then((worker) => {
-      this.#port = worker;
-      worker.postMessage({ open: this.id });
-      done();
-    }, done);
+    this.#worker
+      .then((worker) => {
+        this.#port = worker;
+        worker.postMessage({ open: this.id });
+      })
+      .then(() => done(), done);
   }
 
   override _read(): void {

@@ -46,7 +46,7 @@ function listRoute({ core }: OwnServices): Route {
     async handle({ login, request: { atMs } }) {
       if (login === undefined) return noLogin();
       const found = await core.stores.logins.ofEmail(login.email, MAX_LOGINS, atMs);
-      return { status: 200, body: { ok: true, logins: found.map((one) => describe(one, login.id)) } };
+      return { status: 200, body: { ok: true, logins: found.map((one) => toOwnLogin(one, login.id)) } };
     },
   });
 }
@@ -89,7 +89,7 @@ function noLogin(): Refusal {
   return new Refusal('AUTH_REQUIRED', 'Log in first.');
 }
 
-function describe({ id, createdAtMs, renewedAtMs, expiresAtMs }: AuthRecord, currentId: string): OwnLogin {
+function toOwnLogin({ id, createdAtMs, renewedAtMs, expiresAtMs }: AuthRecord, currentId: string): OwnLogin {
   return {
     id,
     createdAt: iso(createdAtMs),

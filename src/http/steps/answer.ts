@@ -21,7 +21,7 @@ const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 export function createAnswer(
   routes: readonly Route[],
   { core: { config, events, metrics, journal, isHttps }, origins }: Pick<Services, 'core' | 'origins'>,
-): (x: RequestContext, result: Result) => HttpReply {
+): (ctx: RequestContext, result: Result) => HttpReply {
   const isTimed = config.debugMetrics;
   const replies = new Map([...routes.map(({ path }) => path), 'none'].map((path) => [path, metrics.repliesOf(path)]));
 
@@ -75,34 +75,35 @@ export function createAnswer(
     return limit === undefined ? lines + timed : lines + windowLines(limit) + timed;
   }
 
-  function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): Answer {
-    const { access, allow, routeName: route } = x.endpoint;
-    const language = access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
+  function refuse(ctx: RequestContext, refusal: Refusal, headers: Header[]): Answer {
+    const { access, allow, routeName: route } = ctx.endpoint;
+    const language =
+      access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(ctx.request.headers['accept-language']);
     headers.push(['Content-Language', language]);
     // Caches store only public replies, and must know that this one depends on the language.
     if (access === 'public') headers.push(varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', allow]);
-    const { requestId, atMs } = x.request;
-    const { ip: address, origin: from } = x;
+    const { requestId, atMs } = ctx.request;
+    const { ip: address, origin: from } = ctx;
     events.refused(refusal.code, route, requestId, refusal.error, refusal.why);
     journal.refusals.keep({ requestId, atMs, route, address, origin: from }, refusal);
     return { status: refusal.status, body: errorBodyOf(refusal, language) };
   }
 
-  return (x, result) => {
+  return (ctx, result) => {
     const headers: Header[] = [];
-    const cookie = (result instanceof Refusal ? undefined : result.cookie) ?? x.cookie;
-    if (cookie !== undefined) headers.push(['Set-Cookie', writeLoginCookie(cookie, x.request.atMs, isHttps())]);
+    const cookie = (result instanceof Refusal ? undefined : result.cookie) ?? ctx.cookie;
+    if (cookie !== undefined) headers.push(['Set-Cookie', writeLoginCookie(cookie, ctx.request.atMs, isHttps())]);
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
-    const answer: Answer = refusal === undefined ? (result as Answer) : refuse(x, refusal, headers);
+    const answer: Answer = refusal === undefined ? (result as Answer) : refuse(ctx, refusal, headers);
     if (answer.headers !== undefined) headers.push(...answer.headers);
-    const { window, routeName } = x.endpoint;
+    const { window, routeName } = ctx.endpoint;
     if (window === 'page') addPageHeaders(headers);
     const isJson = answer.isJson === true || isObject(answer.body);
-    const reply = toReply(answer, sharedOf(x, isJson), headers, linesOf(x));
+    const reply = toReply(answer, sharedOf(ctx, isJson), headers, linesOf(ctx));
     count(routeName, reply.status);
-    events.requestAnswered?.(x.request, routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
+    events.requestAnswered?.(ctx.request, routeName, reply.status, performance.now() - ctx.startedAt, refusal?.code);
     return reply;
   };
 }

@@ -11,23 +11,23 @@ const JSON_CONTENT = 'application/json';
 const isJson = patternOf(JSON_CONTENT);
 
 /** Parses the body by the schema of its route, or as text. A request without a body is valid where the schema accepts undefined. */
-export function readBody(x: RequestContext): Refusal | undefined {
-  const { route } = x.endpoint;
+export function readBody(ctx: RequestContext): Refusal | undefined {
+  const { route } = ctx.endpoint;
   const schema = route?.body;
-  if (schema === undefined) return route?.text === undefined ? undefined : readText(x, route.text);
-  x.body = usualBody(x);
-  if (x.body !== undefined) return undefined;
-  const { body } = x.request;
+  if (schema === undefined) return route?.text === undefined ? undefined : readText(ctx, route.text);
+  ctx.body = usualBody(ctx);
+  if (ctx.body !== undefined) return undefined;
+  const { body } = ctx.request;
   if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
   if (body === 'too_large') return tooLarge();
-  const wrong = wrongContent(x.request, JSON_CONTENT, isJson);
+  const wrong = wrongContent(ctx.request, JSON_CONTENT, isJson);
   if (wrong !== undefined) return wrong;
   const text = body.toString('utf8');
   const value = parseJsonObject(body, text);
   if (value instanceof Refusal) return value;
   const checked = schema.safeParse(value);
   if (!checked.success) return invalidFields(fieldsInWords(schema, value).slice(0, 20));
-  x.body = checked.data;
+  ctx.body = checked.data;
   return undefined;
 }
 
@@ -42,14 +42,14 @@ export function usualBody({ endpoint: { route }, request }: RequestContext): unk
   return route.usual(body.toString('latin1'));
 }
 
-function readText(x: RequestContext, { contentType, maxBytes }: TextBody): Refusal | undefined {
-  const { body } = x.request;
+function readText(ctx: RequestContext, { contentType, maxBytes }: TextBody): Refusal | undefined {
+  const { body } = ctx.request;
   if (body === 'too_large' || body.length > maxBytes) return tooLarge(maxBytes / 1024);
-  const wrong = wrongContent(x.request, contentType, patternOf(contentType));
+  const wrong = wrongContent(ctx.request, contentType, patternOf(contentType));
   if (wrong !== undefined) return wrong;
   if (body.length === 0) return invalid('The body is empty.');
   if (!isUtf8(body)) return invalid('The body is not valid UTF-8.');
-  x.body = body.toString('utf8');
+  ctx.body = body.toString('utf8');
   return undefined;
 }
 

@@ -19,11 +19,11 @@ export function createLimits({ core: { edge, live }, identity: { serviceOf } }: 
   const { windows } = live;
 
   /** Written out, so that counting without waiting creates no closure: nearly all requests come here. */
-  function count(x: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
-    const counting = windows.take(window.prefix + name, window.perMinute, x.request.atMs);
+  function count(ctx: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
+    const counting = windows.take(window.prefix + name, window.perMinute, ctx.request.atMs);
     return counting instanceof Promise
-      ? counting.then((counted) => note(x, window, counted))
-      : note(x, window, counting);
+      ? counting.then((counted) => applyCount(ctx, window, counted))
+      : applyCount(ctx, window, counting);
   }
 
   /** Counts without waiting; see `Windows.takeAtOnce`. */
@@ -45,78 +45,78 @@ export function createLimits({ core: { edge, live }, identity: { serviceOf } }: 
     return undefined;
   }
 
-  function refuseGuesses(x: RequestContext, scope: string): Refusal | undefined {
-    const usedUp = noteToken(x, scope);
-    return usedUp === undefined ? undefined : note(x, edge.wrongTokens, usedUp);
+  function refuseGuesses(ctx: RequestContext, scope: string): Refusal | undefined {
+    const usedUp = noteToken(ctx, scope);
+    return usedUp === undefined ? undefined : applyCount(ctx, edge.wrongTokens, usedUp);
   }
 
   /**
    * Counts requests outside the API. Where service tokens are read, visitors of pages cannot use up the limit of a caller that has one. A
    * reply that is let through does not mention windows, because caches may store it.
    */
-  function countPage(x: RequestContext, scope: string): Refusal | undefined {
-    const { atMs, headers } = x.request;
-    if (x.endpoint.access === 'operator') {
-      const refusal = refuseGuesses(x, scope);
+  function countPage(ctx: RequestContext, scope: string): Refusal | undefined {
+    const { atMs, headers } = ctx.request;
+    if (ctx.endpoint.access === 'operator') {
+      const refusal = refuseGuesses(ctx, scope);
       if (refusal !== undefined || serviceOf(headers['authorization']) !== undefined) return refusal;
     }
     // Without waiting, so that pages are served whatever dependency is away.
     const counted = countAtOnce(edge.page, scope, atMs);
-    return counted.allowed ? undefined : note(x, edge.page, counted);
+    return counted.allowed ? undefined : applyCount(ctx, edge.page, counted);
   }
 
-  function countAddress(x: RequestContext): Eventually<Refusal | undefined> {
-    const { window, kind, route } = x.endpoint;
-    const scope = addressScope(x.ip);
-    if (window === 'page') return countPage(x, scope);
-    if (countsLater(x)) return refuseGuesses(x, scope);
-    if (kind === 'socket') return note(x, edge.address, countAtOnce(edge.address, scope, x.request.atMs));
-    const counting = count(x, edge.address, scope);
-    return route?.countsNetworks === true ? andThen(counting, (refusal) => refusal ?? countNetworks(x, 0)) : counting;
+  function countAddress(ctx: RequestContext): Eventually<Refusal | undefined> {
+    const { window, kind, route } = ctx.endpoint;
+    const scope = addressScope(ctx.ip);
+    if (window === 'page') return countPage(ctx, scope);
+    if (countsLater(ctx)) return refuseGuesses(ctx, scope);
+    if (kind === 'socket') return applyCount(ctx, edge.address, countAtOnce(edge.address, scope, ctx.request.atMs));
+    const counting = count(ctx, edge.address, scope);
+    return route?.countsNetworks === true ? andThen(counting, (refusal) => refusal ?? countNetworks(ctx, 0)) : counting;
   }
 
   /**
    * Counts a request and handles it in one step of the stores, where that is possible and none of the steps between applies to it; undefined
    * where the request must take all steps.
    */
-  function countAndHandle(x: RequestContext): Promise<Result | undefined> | undefined {
-    const { route } = x.endpoint;
-    if (bringsCredentials(x) || x.request.duplicates.length > 0) return undefined;
+  function countAndHandle(ctx: RequestContext): Promise<Result | undefined> | undefined {
+    const { route } = ctx.endpoint;
+    if (bringsCredentials(ctx) || ctx.request.duplicates.length > 0) return undefined;
     const { prefix, perMinute } = edge.address;
-    const request = windows.uncounted?.(prefix + addressScope(x.ip), perMinute, x.request.atMs);
-    x.body = request && usualBody(x);
-    if (request === undefined || x.body === undefined) return undefined;
-    return route?.handleCounted?.(x, request)?.then((counted) => {
+    const request = windows.uncounted?.(prefix + addressScope(ctx.ip), perMinute, ctx.request.atMs);
+    ctx.body = request && usualBody(ctx);
+    if (request === undefined || ctx.body === undefined) return undefined;
+    return route?.handleCounted?.(ctx, request)?.then((counted) => {
       if (counted === undefined) return undefined;
-      const refusal = note(x, edge.address, request.toCount(counted.taken));
-      return refusal ?? counted.result ?? route.handle(x);
+      const refusal = applyCount(ctx, edge.address, request.toCount(counted.taken));
+      return refusal ?? counted.result ?? route.handle(ctx);
     });
   }
 
   /** Counts in the windows of the networks around an IPv6 address, narrowest first. */
-  function countNetworks(x: RequestContext, from: number): Eventually<Refusal | undefined> {
+  function countNetworks(ctx: RequestContext, from: number): Eventually<Refusal | undefined> {
     const window = edge.networks[from];
-    const network = window && ipv6Network(x.ip, window.bits);
+    const network = window && ipv6Network(ctx.ip, window.bits);
     if (window === undefined || network === undefined) return undefined;
-    return andThen(count(x, window, network), (refusal) => refusal ?? countNetworks(x, from + 1));
+    return andThen(count(ctx, window, network), (refusal) => refusal ?? countNetworks(ctx, from + 1));
   }
 
-  function countUser(x: RequestContext): Eventually<Refusal | undefined> {
-    return x.login === undefined ? undefined : count(x, edge.user, x.login.email);
+  function countUser(ctx: RequestContext): Eventually<Refusal | undefined> {
+    return ctx.login === undefined ? undefined : count(ctx, edge.user, ctx.login.email);
   }
 
-  function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
-    if (!countsLater(x)) return countUser(x);
-    const { actor, role } = x.operator;
-    if (role !== 'nobody') return count(x, edge.operator, actor);
-    return andThen(count(x, edge.address, addressScope(x.ip)), (refusal) => refusal ?? countUser(x));
+  function countCaller(ctx: RequestContext): Eventually<Refusal | undefined> {
+    if (!countsLater(ctx)) return countUser(ctx);
+    const { actor, role } = ctx.operator;
+    if (role !== 'nobody') return count(ctx, edge.operator, actor);
+    return andThen(count(ctx, edge.address, addressScope(ctx.ip)), (refusal) => refusal ?? countUser(ctx));
   }
 
   /** Counts in the route's own window, once the body is known. */
-  function countOperation(x: RequestContext): Eventually<Refusal | undefined> {
-    const rate = x.endpoint.route?.perOperator;
-    const isCounted = rate !== undefined && (rate.concerns?.(x.body) ?? true);
-    return isCounted ? count(x, operatorWindow(rate), x.operator.actor) : undefined;
+  function countOperation(ctx: RequestContext): Eventually<Refusal | undefined> {
+    const rate = ctx.endpoint.route?.perOperator;
+    const isCounted = rate !== undefined && (rate.concerns?.(ctx.body) ?? true);
+    return isCounted ? count(ctx, operatorWindow(rate), ctx.operator.actor) : undefined;
   }
 
   return { countAndHandle: windows.uncounted && countAndHandle, countAddress, countCaller, countOperation };
@@ -134,18 +134,18 @@ export function createUnreadCount({ config, edge, live }: Services['core']): (re
   };
 }
 
-function note(x: RequestContext, window: EdgeWindow, counted: WindowCount): Refusal | undefined {
-  x.limit = x.limit === undefined ? counted : tighter(x.limit, counted);
-  return counted.allowed ? undefined : edgeRefusal(window, counted, x.request.atMs);
+function applyCount(ctx: RequestContext, window: EdgeWindow, counted: WindowCount): Refusal | undefined {
+  ctx.limit = ctx.limit === undefined ? counted : tighter(ctx.limit, counted);
+  return counted.allowed ? undefined : edgeRefusal(window, counted, ctx.request.atMs);
 }
 
 /**
  * Whether a request is counted only once its caller is known, so that operators behind one address do not lock each other out. A request
  * that is refused before that is counted at once.
  */
-function countsLater(x: RequestContext): boolean {
-  const { access, kind } = x.endpoint;
-  return access === 'operator' && kind !== 'socket' && x.request.duplicates.length === 0 && bringsCredentials(x);
+function countsLater(ctx: RequestContext): boolean {
+  const { access, kind } = ctx.endpoint;
+  return access === 'operator' && kind !== 'socket' && ctx.request.duplicates.length === 0 && bringsCredentials(ctx);
 }
 
 /** Whether the request has a cookie or a token that may identify its caller. */

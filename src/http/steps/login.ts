@@ -27,26 +27,26 @@ export function createLogin({
   identity: { logins, serviceOf },
   operators: { operatorOf },
 }: Pick<Services, 'identity' | 'operators'>): Step {
-  function note(x: RequestContext, found: FoundLogin | undefined): undefined {
+  function applyLogin(ctx: RequestContext, found: FoundLogin | undefined): undefined {
     if (found === undefined) return;
     const { login, renewedToken } = found;
-    x.login = login;
-    if (x.endpoint.access === 'operator' && !x.isService) x.operator = operatorOf(login.email);
-    if (renewedToken !== undefined) x.cookie = { kind: 'set', token: renewedToken, expiresAtMs: login.expiresAtMs };
+    ctx.login = login;
+    if (ctx.endpoint.access === 'operator' && !ctx.isService) ctx.operator = operatorOf(login.email);
+    if (renewedToken !== undefined) ctx.cookie = { kind: 'set', token: renewedToken, expiresAtMs: login.expiresAtMs };
   }
 
-  return (x) => {
-    const { atMs, headers } = x.request;
+  return (ctx) => {
+    const { atMs, headers } = ctx.request;
     const service = serviceOf(headers['authorization']);
     if (service !== undefined) {
-      x.isService = true;
-      if (x.endpoint.access === 'operator') x.operator = serviceOperator(service);
+      ctx.isService = true;
+      if (ctx.endpoint.access === 'operator') ctx.operator = serviceOperator(service);
     }
     const token = readSessionCookie(headers['cookie']);
     if (token === undefined) return undefined;
-    const authenticate = () => andThen(logins.authenticate(token, atMs), (found) => note(x, found));
+    const authenticate = () => andThen(logins.authenticate(token, atMs), (found) => applyLogin(ctx, found));
     // A caller with another proof must not fail because the cookie cannot be checked.
-    return x.endpoint.access === 'proof' ? orNothing(authenticate) : authenticate();
+    return ctx.endpoint.access === 'proof' ? orNothing(authenticate) : authenticate();
   };
 }
 

@@ -91,17 +91,17 @@ export function preflightHeaders(
  * but would store the cookie of the answer, so a route that sets one is refused even without a login.
  */
 export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
-  return (x) => {
-    const setsCookie = x.endpoint.route?.cookie === 'set';
-    if (isOwn(origins, x.origin, x.request.headers['sec-fetch-site'])) return undefined;
-    if (setsCookie || !isProven(x))
+  return (ctx) => {
+    const setsCookie = ctx.endpoint.route?.cookie === 'set';
+    if (isOwn(origins, ctx.origin, ctx.request.headers['sec-fetch-site'])) return undefined;
+    if (setsCookie || !isProven(ctx))
       return new Refusal(
         'ORIGIN_MISMATCH',
         'A console login may only be used from the origins in CONSOLE_ORIGINS.',
         {},
         { lever: 'CONSOLE_ORIGINS' },
       );
-    x.login = undefined;
+    ctx.login = undefined;
     return undefined;
   };
 }

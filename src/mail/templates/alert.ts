@@ -69,7 +69,7 @@ export function alertMail(
   alerts: readonly Alert[],
   publicUrl: string,
 ): { readonly subject: string; readonly text: string } {
-  const told = alerts.slice(0, MAX_TOLD).map(wordsOf);
+  const told = alerts.slice(0, MAX_TOLD).map(alertWords);
   const [first] = told;
   const site = new URL(publicUrl).host;
   const pages = [...new Set(told.map(({ page }) => page))].map((page) => `  ${new URL(page, publicUrl).href}`);
@@ -86,7 +86,7 @@ export function alertMail(
   return { subject, text: `${parts.join('\n\n')}\n` };
 }
 
-function wordsOf(alert: Alert): Words {
+function alertWords(alert: Alert): Words {
   if (alert.type === 'meter.drift') return driftWords(alert.data);
   if (alert.type === 'webhook.failing' || alert.type === 'webhook.disabled') return webhookWords(alert.data);
   return budgetWords(alert.data, alert.type === 'budget.exceeded');

@@ -20,7 +20,7 @@ export interface SessionNotesDeps {
   readonly onLeftOut: () => void;
 }
 
-interface Used {
+interface CollectedUsage {
   readonly sessionId: string;
   readonly tenantId: string | null;
   readonly sinceMs: number;
@@ -37,7 +37,7 @@ export class SessionNotes {
   /** Notes so far, by the ref of the session; most recent last. */
   readonly #counts = new Map<string, number>();
   /** By the id of the session, in the order in which collecting began. */
-  readonly #used = new Map<string, Used>();
+  readonly #used = new Map<string, CollectedUsage>();
 
   constructor(deps: SessionNotesDeps) {
     this.#deps = deps;
@@ -81,7 +81,7 @@ export class SessionNotes {
     used.microDollars += Number(detail['microDollars']);
   }
 
-  #tell({ sessionId, tenantId, tokens, microDollars }: Used, atMs = this.#deps.now()): void {
+  #tell({ sessionId, tenantId, tokens, microDollars }: CollectedUsage, atMs = this.#deps.now()): void {
     this.#used.delete(sessionId);
     const detail = { tokens, dollars: microDollars / 1_000_000 };
     this.#write({ sessionId, tenantId, atMs, kind: 'usage', detail });

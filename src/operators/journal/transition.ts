@@ -3,7 +3,7 @@ import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Traced } from '../../actors/trace.ts';
+import type { TracedEvent } from '../../actors/trace.ts';
 import { refOf, rowId } from '../../kernel/ids.ts';
 import type { FlatDetail, MachineName, NewEntry, TransitionDetail } from '../../stores/journal/contract.ts';
 
@@ -70,7 +70,7 @@ export function policyOf(machine: string): TransitionPolicy<HostedRecords> {
 }
 
 /** The journal entry of what a machine did; undefined for what is not kept. */
-export function transitionOf(traced: Traced<HostedRecords>, node: string): NewEntry<'transition'> | undefined {
+export function transitionOf(traced: TracedEvent<HostedRecords>, node: string): NewEntry<'transition'> | undefined {
   const machine = traced.machine as MachineName;
   const telling = policyOf(machine);
   const { record, event, atMs, requestId, steps, guards } = traced;

@@ -2,7 +2,7 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import type { StateValue } from 'xstate';
 import { stateValue } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Traced } from '../../actors/trace.ts';
+import type { TracedEvent } from '../../actors/trace.ts';
 import type { Socket, SocketListener } from '../../kernel/socket.ts';
 import { policyOf, type HostedRecords } from '../journal/transition.ts';
 import type { MachineWithWords } from './machines.ts';
@@ -32,7 +32,7 @@ interface InspectedActor {
   readonly isOver: boolean;
 }
 
-class Attached {
+class AttachedSocket {
   readonly socket: Socket;
   readonly known = new Set<string>();
   waiting: string[] = [];
@@ -51,7 +51,7 @@ class Attached {
 export class Inspector {
   readonly #deps: InspectorDeps;
   readonly #definitions: ReadonlyMap<string, string>;
-  readonly #attached = new Map<SocketListener, Attached>();
+  readonly #attached = new Map<SocketListener, AttachedSocket>();
 
   constructor(deps: InspectorDeps) {
     this.#deps = deps;
@@ -64,7 +64,7 @@ export class Inspector {
   }
 
   accept(socket: Socket): SocketListener {
-    const attached = new Attached(socket);
+    const attached = new AttachedSocket(socket);
     const listener: SocketListener = {
       // Messages of inspectors are ignored.
       message() {},
@@ -78,7 +78,7 @@ export class Inspector {
   }
 
   /** Queues frames for what an actor did. */
-  note({ machine, record, event, to, isFinal, atMs }: Traced<HostedRecords>): void {
+  note({ machine, record, event, to, isFinal, atMs }: TracedEvent<HostedRecords>): void {
     for (const attached of this.#attached.values()) {
       const second = Math.floor(atMs / SECOND_MS);
       if (second !== attached.second) [attached.second, attached.events] = [second, 0];
@@ -109,7 +109,7 @@ export class Inspector {
     }
   }
 
-  async #introduce(attached: Attached): Promise<void> {
+  async #introduce(attached: AttachedSocket): Promise<void> {
     const { open, limits, now, onError } = this.#deps;
     try {
       for (const record of await open()) {
@@ -121,7 +121,7 @@ export class Inspector {
     }
   }
 
-  #tellActor(attached: Attached, told: InspectedActor, atMs: number): void {
+  #tellActor(attached: AttachedSocket, told: InspectedActor, atMs: number): void {
     const { sessionId, at, snapshot } = this.#frame(told, atMs);
     attached.known.add(sessionId);
     attached.waiting.push(

@@ -9,7 +9,7 @@ const MIN_FACTOR = 1.5;
 const MIN_EVENTS = 10;
 
 type Change = OperatorChanges['moved'][number];
-type Happened = OperatorChanges['happened'][number];
+type NotableEvent = OperatorChanges['happened'][number];
 
 /** What each kind of count is called; null for kinds that are not reported by themselves. */
 const names: Readonly<Record<ActivityKind, ((label: string) => string) | null>> = {
@@ -71,8 +71,8 @@ interface Act {
 }
 
 /** Starts of processes and acts of operators, newest first. @param known processes that started before, newest first */
-export function whatHappened(runs: readonly Start[], known: readonly Start[], acts: readonly Act[]): Happened[] {
-  const started = runs.map((run): Happened & { readonly atMs: number } => ({
+export function whatHappened(runs: readonly Start[], known: readonly Start[], acts: readonly Act[]): NotableEvent[] {
+  const started = runs.map((run): NotableEvent & { readonly atMs: number } => ({
     atMs: run.atMs,
     at: iso(run.atMs),
     kind: 'node',

@@ -30,7 +30,7 @@ export function overviewRoute(services: Services): Route {
     const { config, stores } = services.core;
     const isReconciled = operator.tenants === '*' && config.reconciliation.adminKey !== undefined;
     const [counts, spend, unexplained, reconciledAtMs, webhooks, read] = await Promise.all([
-      orNull(services.operators.figures.counts(operator.tenants, atMs)),
+      orNull(services.operators.overviewCache.counts(operator.tenants, atMs)),
       orNull(spendOf(atMs, tenantsOf(operator), services)),
       operator.tenants === '*' ? orNull(stores.reconciliations.unexplainedAt(atMs)) : null,
       isReconciled ? orNull(stores.reconciliations.readAtMs()) : null,
@@ -108,14 +108,22 @@ async function readActivity(
   { tenants }: Operator,
   atMs: number,
   orNull: <T>(part: Promise<T>) => Promise<T | null>,
-  { operators: { figures }, core }: Services,
+  { operators: { overviewCache }, core }: Services,
 ): Promise<Reading> {
   const { activity } = core.stores;
   const [endingSoon, lateHangups, went, lately] = await Promise.all([
-    orNull(figures.endingSoon(tenants, atMs)),
-    orNull(figures.lateHangups(tenants, atMs)),
-    orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs), figures.usualHour(tenants, atMs))),
-    tenants === '*' ? orNull(figures.latelyCounted(atMs)) : null,
+    orNull(overviewCache.endingSoon(tenants, atMs)),
+    orNull(overviewCache.lateHangups(tenants, atMs)),
+    orNull(
+      activityOf(
+        activity,
+        atMs,
+        tenants,
+        overviewCache.lastMinute(tenants, atMs),
+        overviewCache.usualHour(tenants, atMs),
+      ),
+    ),
+    tenants === '*' ? orNull(overviewCache.latelyCounted(atMs)) : null,
   ]);
   return { endingSoon, lateHangups, went, lately };
 }
@@ -135,7 +143,7 @@ async function overviewActivity(
   const told = { asOf: iso(atMs), endingSoon, lateHangups, activity: went?.activity ?? null };
   if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
   const nodes = services.core.nodes.list();
-  const dependencies = await services.operators.figures.dependencies(atMs);
+  const dependencies = await services.operators.overviewCache.dependencies(atMs);
   const verdict = judge({ lately, yesterday: went?.day ?? null, isDatabaseRead, nodes, dependencies });
   return { ...told, verdict, dependencies, nodes };
 }

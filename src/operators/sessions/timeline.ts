@@ -38,14 +38,14 @@ const SOURCES = ['journal', 'usage', 'tools', 'webhooks'] as const;
 export type TimelinePosition = readonly [atMs: number, source: number, ordinal: number];
 
 /** A row and its position; rows are ordered by time, source and ordinal. */
-interface Placed {
+interface PlacedRow {
   readonly at: TimelinePosition;
   readonly row: OperatorEvent;
 }
 
 interface SourcePage {
   /** Newest first. */
-  readonly rows: readonly Placed[];
+  readonly rows: readonly PlacedRow[];
   /** How far the source was read; undefined where it was read to its end. */
   readonly end: TimelinePosition | undefined;
 }
@@ -224,7 +224,7 @@ async function fromWebhooks(asked: TimelineQuery, services: Services): Promise<S
 
 const isAfter =
   (after: TimelinePosition | undefined) =>
-  ({ at }: Placed): boolean =>
+  ({ at }: PlacedRow): boolean =>
     after === undefined || newestFirst(after, at) < 0;
 
 function deliveriesOf({ id }: VoiceRecord, { tenants }: Operator, { webhooks }: Services) {

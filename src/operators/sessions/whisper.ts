@@ -5,7 +5,7 @@ import { refOf } from '../../kernel/ids.ts';
 import { mustWait, Refusal } from '../../protocol/refusal.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { ActResult } from '../../stores/journal/act-contract.ts';
-import type { Whispered } from '../../calls/contract.ts';
+import type { WhisperOutcome } from '../../calls/contract.ts';
 import type { OperatorServices } from '../services.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { act, type ActBy } from '../act.ts';
@@ -18,13 +18,13 @@ const PER_MINUTE = 10;
 const RETRY_SEC = 5;
 
 /** The result of each outcome in the audit; without an answer it is unknown. */
-const RESULTS: Readonly<Record<Whispered, ActResult | null>> = {
+const RESULTS: Readonly<Record<WhisperOutcome, ActResult | null>> = {
   told: 'done',
   not_open: 'unchanged',
   unanswered: null,
 };
 
-interface Whispering {
+interface WhisperContext {
   readonly record: VoiceRecord;
   readonly atMs: number;
   readonly setup: SessionSetup | undefined;
@@ -33,7 +33,7 @@ interface Whispering {
 
 /** Why an operator cannot whisper to the agent of a session; undefined where they can, as far as the stores know. */
 export function whyNoWhisper(
-  { record, atMs, setup, calls }: Whispering,
+  { record, atMs, setup, calls }: WhisperContext,
   { role }: Operator,
   { core, tenants, sessions }: Pick<OperatorServices, 'core' | 'tenants' | 'sessions'>,
 ): Refusal | undefined {
@@ -61,7 +61,7 @@ export function whyNoWhisper(
  * @throws Unavailable when the database is away: then the agent is told nothing
  */
 export async function whisper(
-  { record, atMs, setup, calls }: Whispering,
+  { record, atMs, setup, calls }: WhisperContext,
   text: string,
   { operator, by, services }: { readonly operator: Operator; readonly by: ActBy; readonly services: OperatorServices },
 ): Promise<Refusal | undefined> {

@@ -7,12 +7,12 @@ import type { CountedUsage } from '../../stores/usage-reports/contract.ts';
 import { COUNTING_STEPS } from '../../voice/create/create-session.ts';
 import { runSteps, type CountingDeps } from '../../voice/create/step.ts';
 import type { ReplayMemory } from './contract.ts';
-import type { Talk } from './connected.ts';
+import type { Talk } from './replay-connected.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
-import { Used, type UsedBy, type UsedDeps } from './used.ts';
+import { ReplayUsage, type UsageOwner, type ReplayUsageDeps } from './replay-usage.ts';
 
 /** A session that is open at this point of the replay. */
-interface Open extends UsedBy {
+interface Open extends UsageOwner {
   readonly sessionId: string;
   /** When it ended; Infinity if it has not. */
   readonly endMs: number;
@@ -28,7 +28,7 @@ export interface ReplaySpan {
   readonly keyId: string | null;
 }
 
-export interface Replayed {
+export interface ReplayResult {
   readonly total: number;
   readonly refused: number;
   readonly byCode: Readonly<Partial<Record<Code, number>>>;
@@ -43,9 +43,9 @@ export interface Replayed {
 export class Replay {
   readonly #rules: TriedRules;
   readonly #span: ReplaySpan;
-  readonly #used: Used;
+  readonly #used: ReplayUsage;
   readonly #memory: ReplayMemory;
-  readonly #calendar: UsedDeps['calendar'];
+  readonly #calendar: ReplayUsageDeps['calendar'];
   readonly #open = new Map<string, Open>();
   readonly #openUnder = new Map<string, Set<Open>>();
   /** Sessions that were refused or ended, as 52-bit hashes: their usage no longer counts. */
@@ -57,12 +57,12 @@ export class Replay {
   #ended = 0;
   #hasBegun = false;
 
-  constructor(rules: TriedRules, span: ReplaySpan, memory: ReplayMemory, deps: UsedDeps) {
+  constructor(rules: TriedRules, span: ReplaySpan, memory: ReplayMemory, deps: ReplayUsageDeps) {
     this.#rules = rules;
     this.#span = span;
     this.#memory = memory;
     this.#calendar = deps.calendar;
-    this.#used = new Used(rules, deps);
+    this.#used = new ReplayUsage(rules, deps);
   }
 
   /**
@@ -112,7 +112,7 @@ export class Replay {
     for (const open of this.#open.values()) if (open.endMs <= beforeMs) this.#drop(open);
   }
 
-  get result(): Replayed {
+  get result(): ReplayResult {
     const [total, refused, ended] = [this.#total, this.#refused, this.#ended];
     return { total, refused, byCode: this.#byCode, ended, microDollars: this.#dollars };
   }
@@ -133,7 +133,7 @@ export class Replay {
     for (const { account, atMs } of this.#used.timeUp(untilMs)) if (this.#hasBegun) this.#endUnder(account, atMs);
   }
 
-  #endOver(who: UsedBy, atMs: number): void {
+  #endOver(who: UsageOwner, atMs: number): void {
     for (const account of this.#used.over(who, atMs)) this.#endUnder(account, atMs);
   }
 
@@ -185,7 +185,7 @@ export class Replay {
     }
   }
 
-  #isTold({ keyId }: Pick<UsedBy, 'keyId'>): boolean {
+  #isTold({ keyId }: Pick<UsageOwner, 'keyId'>): boolean {
     return this.#span.keyId === null || keyId === this.#span.keyId;
   }
 }

@@ -11,8 +11,9 @@ export function lastHoursMs(atMs: number): number {
  * not fresh.
  */
 export class RunningSum<T> {
+  /** What came before the cut. */
   base: T;
-  /** Since the cut. */
+  /** What came since the cut. Who adds to the sum adds to this, until the next read. */
   recent: T;
   readonly #nothing: T;
   readonly #read: (fromMs: number, untilMs: number | undefined, atMs: number) => Promise<T>;

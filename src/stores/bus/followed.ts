@@ -12,7 +12,7 @@ const MIN_RENEWED_AT_ONCE = 1000;
 const RENEWED_PART = 1 / 20;
 const CHUNK = 1000;
 
-interface Followed {
+interface FollowedSession {
   /** How often it was added. */
   times: number;
   /** Whether Redis is known to list this node as a follower: until then others may not address it alone. */
@@ -30,7 +30,7 @@ export interface FollowedInRedisDeps {
 /** The sessions that this node follows, and for which of them Redis is known to list it. */
 export class FollowedInRedis {
   readonly #deps: FollowedInRedisDeps;
-  readonly #sessions = new Map<string, Followed>();
+  readonly #sessions = new Map<string, FollowedSession>();
   /** Grows with each `forget`: answers to earlier requests do not tell what Redis has now. */
   #epoch = 0;
   #hasFailed = false;
@@ -53,7 +53,7 @@ export class FollowedInRedis {
       present.times += 1;
       return;
     }
-    const followed: Followed = { times: 1, isKnown: false, askedAtMs: -Infinity };
+    const followed: FollowedSession = { times: 1, isKnown: false, askedAtMs: -Infinity };
     this.#sessions.set(sessionId, followed);
     void this.#register(sessionId, followed);
   }
@@ -85,7 +85,7 @@ export class FollowedInRedis {
   async renew(): Promise<boolean> {
     const now = this.#deps.now();
     const hadFailed = this.#hasFailed;
-    const due: [string, Followed][] = [];
+    const due: [string, FollowedSession][] = [];
     let left = Math.max(MIN_RENEWED_AT_ONCE, this.#sessions.size * RENEWED_PART);
     for (const entry of this.#sessions) {
       if (entry[1].askedAtMs === -Infinity) due.push(entry);
@@ -99,7 +99,7 @@ export class FollowedInRedis {
     return hadFailed && !this.#hasFailed;
   }
 
-  async #register(sessionId: string, followed: Followed): Promise<void> {
+  async #register(sessionId: string, followed: FollowedSession): Promise<void> {
     const epoch = this.#epoch;
     followed.askedAtMs = this.#deps.now();
     try {

@@ -30,7 +30,7 @@ export function createPostgresChallenges(database: Database): Challenges {
         return count === 1;
       }),
 
-    insert: (record) => write`insert into otp_challenge ${sql(record)}`,
+    insert: (record) => write`insert into otp_challenge ${sql(record, FIELDS)}`,
 
     async list(state, atMs, before, limit) {
       const found = await query<WalkedRow>`${scan(state, atMs, before, limit + 1)}`;
@@ -74,5 +74,18 @@ function saving({ id, attempts, outcome, version }: ChallengeRecord, expectedVer
     where id = ${id} and version = ${expectedVersion}`;
 }
 
-const columns = sql`
-  id, subject, asker, code_hash, issued_at_ms, expires_at_ms, attempts, max_attempts, outcome, version`;
+/** A record may have more fields, of a later build: they are not written. */
+const FIELDS = [
+  'id',
+  'subject',
+  'asker',
+  'codeHash',
+  'issuedAtMs',
+  'expiresAtMs',
+  'attempts',
+  'maxAttempts',
+  'outcome',
+  'version',
+] as const satisfies readonly (keyof ChallengeRecord)[];
+
+const columns = sql(FIELDS);

@@ -63,7 +63,7 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
     const batches = new Map<string, Batch>();
     left = left.filter((index) => !join(batches, asks[index] as Ask, index));
     for (const { key, windowStartMs, granted } of await count(sql, [...batches.values()])) {
-      const { takes } = batches.get(nameOf(key, windowStartMs)) as Batch;
+      const { takes } = batches.get(windowName(key, windowStartMs)) as Batch;
       for (const index of takes.slice(0, granted)) admitted.add(index);
     }
   }
@@ -75,7 +75,7 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
 
 /** False if the window is already batched under another limit: a statement changes a row once, so this take waits for the next. */
 function join(batches: Map<string, Batch>, ask: Ask, index: number): boolean {
-  const name = nameOf(ask.key, ask.windowStartMs);
+  const name = windowName(ask.key, ask.windowStartMs);
   const batch = batches.get(name);
   if (batch === undefined) batches.set(name, { first: ask, takes: [index] });
   else if (batch.first.limit === ask.limit) batch.takes.push(index);
@@ -83,7 +83,7 @@ function join(batches: Map<string, Batch>, ask: Ask, index: number): boolean {
   return true;
 }
 
-function nameOf(key: string, windowStartMs: number): string {
+function windowName(key: string, windowStartMs: number): string {
   return `${windowStartMs} ${key}`;
 }
 

@@ -31,7 +31,7 @@ export function createPostgresKeySlots(database: Database): KeySlots {
 async function takeAll(sql: TransactionSql, takes: readonly Take[]): Promise<(keyof KeySlotLimits | undefined)[]> {
   await lock(sql, takes);
   const held = new Map<string, number>();
-  for (const { tenantId, keyId, count } of await countHeld(sql, takes)) held.set(nameOf(tenantId, keyId), count);
+  for (const { tenantId, keyId, count } of await countHeld(sql, takes)) held.set(totalName(tenantId, keyId), count);
   const full = takes.map((take) => {
     const counted = countedFor(take);
     const reached = counted.find(({ name, limit }) => (held.get(name) ?? 0) >= limit);
@@ -63,7 +63,7 @@ function countedFor({ tenantId, keyId, limits }: Confirmation): CountedFor[] {
     { whose: 'tenant', keyId: null, limit: limits.tenant },
   ] as const;
   return both.flatMap(({ limit, ...one }) =>
-    limit === undefined ? [] : [{ ...one, limit, name: nameOf(tenantId, one.keyId) }],
+    limit === undefined ? [] : [{ ...one, limit, name: totalName(tenantId, one.keyId) }],
   );
 }
 
@@ -118,6 +118,6 @@ function countHeld(sql: AnySql, takes: readonly Take[]) {
 }
 
 /** Key ids are never empty, so a tenant's name differs from those of its keys. */
-function nameOf(tenantId: string, keyId: string | null): string {
+function totalName(tenantId: string, keyId: string | null): string {
   return `${tenantId}:${keyId ?? ''}`;
 }

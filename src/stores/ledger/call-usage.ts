@@ -67,7 +67,7 @@ function advanceAll(
     const { callId, basis } = usage;
     const meter = present.get(callId);
     if (meter === undefined) throw new Error("a call's meter was deleted while it was made");
-    const name = nameOf(usage);
+    const name = entryName(usage);
     const known = kept.get(name) ?? [];
     const step = advance(meter, usage, known);
     if (step === undefined) return { usage, step, meter };
@@ -77,7 +77,7 @@ function advanceAll(
   });
 }
 
-function nameOf({ callId, key }: Pick<CallUsage, 'callId' | 'key'>): string {
+function entryName({ callId, key }: Pick<CallUsage, 'callId' | 'key'>): string {
   return `${callId} ${key}`;
 }
 
@@ -170,7 +170,7 @@ async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): P
     ) as entry`;
   const entries = new Map<string, KeptEntry[]>();
   for (const { picoDollars, basis, tokens, ...row } of rows) {
-    const name = nameOf(row);
+    const name = entryName(row);
     entries.set(name, [...(entries.get(name) ?? []), { basis, tokens, picoDollars: BigInt(picoDollars) }]);
   }
   return entries;

@@ -26,7 +26,7 @@ export async function findImplausible(
   const implausible = new Set<number>();
   for (const [n, entry] of entries.entries()) {
     if (!isBounded(entry)) continue;
-    const name = nameOf(entry);
+    const name = entryName(entry);
     if (name !== undefined && known.has(name)) continue;
     const sum = addTotals(sums.get(entry.sessionId) ?? NOTHING_USED, entry);
     if (sum.tokens > entry.sessionAtMost.tokens || sum.microDollars > entry.sessionAtMost.microDollars)
@@ -82,6 +82,6 @@ async function findKeys(
   return new Set(rows.map(({ sessionId, key }) => `${sessionId} ${key}`));
 }
 
-function nameOf({ sessionId, idempotency }: BoundedEntry): string | undefined {
+function entryName({ sessionId, idempotency }: BoundedEntry): string | undefined {
   return idempotency === null ? undefined : `${sessionId} ${idempotency.key}`;
 }

@@ -51,8 +51,19 @@ function isActive(atMs: number) {
   return sql`(destroyed_at_ms is null and expires_at_ms > ${atMs})`;
 }
 
-const columns = sql`
-  id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version`;
+/** A record may have more fields, of a later build: they are not written. */
+const FIELDS = [
+  'id',
+  'email',
+  'createdAtMs',
+  'renewedAtMs',
+  'expiresAtMs',
+  'destroyedAtMs',
+  'destroyReason',
+  'version',
+] as const satisfies readonly (keyof AuthRecord)[];
+
+const columns = sql(FIELDS);
 
 /**
  * The statement that inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
@@ -63,7 +74,7 @@ export function insertedLogin(record: AuthRecord, subject?: string): Fragment {
   const fact = { type: 'login.succeeded', tenantId: null, atMs: record.createdAtMs, data } as const;
   return sql`
     with saved as (
-      insert into login ${sql(record)} returning id
+      insert into login ${sql(record, FIELDS)} returning id
     ), ${toldGiven(subject === undefined ? [] : [fact])}
     select id from saved`;
 }

@@ -23,7 +23,7 @@ export type Purgeable =
   | 'logins'
   | 'challenges'
   | 'counters'
-  | 'replays'
+  | 'idempotentReplies'
   | 'callTickets'
   | 'resumeTokens'
   | 'sessionSetups'

@@ -30,7 +30,7 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],
   counters: ['counter', 'window_end_ms'],
-  replays: ['replay', 'until_ms'],
+  idempotentReplies: ['replay', 'until_ms'],
   callTickets: ['call_ticket', 'until_ms'],
   resumeTokens: ['resume_token', 'until_ms'],
   sessionSetups: ['session_setup', 'created_at_ms'],

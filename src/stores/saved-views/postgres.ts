@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.ts';
+import { LOCK_CLASSES } from '../../database/locks.ts';
 import { sql, statementsOf } from '../../database/statements.ts';
 import type { SavedView, SavedViews } from './contract.ts';
 
@@ -9,7 +10,7 @@ export function createPostgresSavedViews(database: Database): SavedViews {
     save({ id, owner, tenantId, name, href, createdAtMs }, most) {
       return database.transaction(async (sql) => {
         // Saves of one owner take turns: otherwise several at once could each take the last free place.
-        await sql`select pg_advisory_xact_lock(hashtext(${`saved_view ${owner}`}))`;
+        await sql`select pg_advisory_xact_lock(${LOCK_CLASSES.savedViews}::integer, hashtext(${owner}))`;
         const [saved] = await sql<SavedView[]>`
           insert into saved_view (id, owner, tenant_id, name, href, created_at_ms)
           select ${id}, ${owner}, ${tenantId}, ${name}, ${href}, ${createdAtMs}::bigint

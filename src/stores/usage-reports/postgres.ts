@@ -23,7 +23,7 @@ interface Answer {
   readonly unattributed: UsageTotals;
 }
 
-interface Named extends UsageTotals {
+interface NamedTotals extends UsageTotals {
   readonly id: string;
 }
 
@@ -43,7 +43,7 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     },
 
     async since(by, sinceMs, tenants) {
-      const rows = await query<Named & { readonly scanned: number }>`${sumSince(by, sinceMs, tenants)}`;
+      const rows = await query<NamedTotals & { readonly scanned: number }>`${sumSince(by, sinceMs, tenants)}`;
       return rows.some(({ scanned }) => scanned > MAX_SCANNED) ? undefined : byId(rows);
     },
 
@@ -66,7 +66,7 @@ export function createPostgresUsageReports(database: Database): UsageReports {
 
     async ofSessions(ids) {
       if (ids.length === 0) return new Map();
-      const rows = await query<Named>`
+      const rows = await query<NamedTotals>`
         select session_id as id, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as "microDollars"
         from usage_entry where session_id = any(${ids}::text[]) group by session_id`;
       return byId(rows);
@@ -116,7 +116,7 @@ export function entriesAfter(
     order by at_ms, ordinal limit ${limit}`;
 }
 
-function byId(rows: readonly Named[]): Map<string, UsageTotals> {
+function byId(rows: readonly NamedTotals[]): Map<string, UsageTotals> {
   return new Map(rows.map(({ id, tokens, microDollars }) => [id, { tokens, microDollars }]));
 }
 

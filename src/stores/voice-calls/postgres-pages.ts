@@ -4,7 +4,7 @@ import type { Position } from '../voice-history/contract.ts';
 import { hitsIn, scanTenants, type Scanned } from '../scanned-page.ts';
 import type { CallFilter, CallPage, ListedCall } from './contract.ts';
 
-type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'> & Scanned;
+type ListedRow = ListedCall['record'] & Pick<ListedCall, 'agentId'> & Scanned;
 
 /** A page of calls, newest first, as described at `VoiceCalls.list`. */
 export async function listCalls(
@@ -14,7 +14,7 @@ export async function listCalls(
   limit: number,
   maxScanned: number,
 ): Promise<CallPage> {
-  const { hits, last, isPartial } = await scanTenants<Listed, CallFilter>(
+  const { hits, last, isPartial } = await scanTenants<ListedRow, CallFilter>(
     database,
     filter,
     (filters, most, each) => scanCalls(filters, after, most, each),

@@ -5,7 +5,7 @@ import { hitsIn, MAX_SCANNED, runScan, scanTenants, type Scanned } from '../scan
 import { ofTenants } from '../tenants/tenant-column.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 
-export interface Listed extends VoiceRecord {
+export interface ListedRow extends VoiceRecord {
   readonly state: VoiceState;
 }
 
@@ -18,7 +18,7 @@ export async function listSessions(
   limit: number,
   maxScanned: number,
 ): Promise<HistoryPage> {
-  const { hits, last, isPartial } = await scanTenants<Listed & Scanned, HistoryFilter>(
+  const { hits, last, isPartial } = await scanTenants<ListedRow & Scanned, HistoryFilter>(
     database,
     asked,
     (filters, most, each) => scanEach(filters, sort, after, most, each),
@@ -142,7 +142,7 @@ export async function wordsDueSessions(
   return pageOf(found, limit, ({ wordsDueAtMs }) => wordsDueAtMs);
 }
 
-type Hit = Listed & Pick<Scanned, 'isHit'>;
+type Hit = ListedRow & Pick<Scanned, 'isHit'>;
 
 /** @param found one more than fits on the page, if there are more */
 function pageOf(found: readonly Hit[], limit: number, atMsOf: (row: Hit) => number): HistoryPage {
@@ -154,7 +154,7 @@ function pageOf(found: readonly Hit[], limit: number, atMsOf: (row: Hit) => numb
 
 /** See `VoiceHistory.newestOf`. */
 export async function newestOf(database: Database, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
-  const rows = await runScan<Listed>(
+  const rows = await runScan<ListedRow>(
     database,
     sql`
       select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
@@ -188,7 +188,7 @@ export async function countOpen(database: Database, filter: HistoryFilter): Prom
   return { matched, byState, byTenant: Object.fromEntries(byTenant) };
 }
 
-export function toRow({ state, ...record }: Listed): HistoryRow {
+export function toRow({ state, ...record }: ListedRow): HistoryRow {
   return { record, state };
 }
 

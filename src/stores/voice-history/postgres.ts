@@ -17,7 +17,7 @@ import {
   toRow,
   wordsDueSessions,
   record,
-  type Listed,
+  type ListedRow,
 } from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
@@ -85,7 +85,7 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     newestOf: (subjects, limit) => newestOf(database, subjects, limit),
 
     async ofUpstream(upstreamId, limit) {
-      const rows = await query<Listed>`
+      const rows = await query<ListedRow>`
         select ${record}, state from voice_session where upstream_id = ${upstreamId}
         order by started_at_ms desc, id desc limit ${limit}`;
       return rows.map(toRow);

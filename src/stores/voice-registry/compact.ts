@@ -12,7 +12,7 @@ const moving = {
   endReason: undefined,
 };
 
-type Moving = Pick<VoiceRecord, keyof typeof moving>;
+type MovingFields = Pick<VoiceRecord, keyof typeof moving>;
 
 /** The part of a record that never changes, written once; nodes of other versions may add fields. */
 export function fixedPart(record: VoiceRecord): string {
@@ -24,7 +24,7 @@ export function fixedPart(record: VoiceRecord): string {
  * without a slot has a lease of 0. Two more times may follow the lease, each after a slash: until when a call is heard, and when words are due.
  * Builds from before either of them stop reading at its slash.
  */
-export function movingPart(record: Moving, dueAt: string, leaseUntilMs: number): string {
+export function movingPart(record: MovingFields, dueAt: string, leaseUntilMs: number): string {
   const { version, lastSeenAtMs, lastActivityAtMs, heardUntilMs, wordsDueAtMs, settledAtMs, endedAtMs, endReason } =
     record;
   const due = wordsDueAtMs === 0 ? '' : `/${wordsDueAtMs}`;
@@ -39,7 +39,7 @@ export function movingPart(record: Moving, dueAt: string, leaseUntilMs: number):
 export function readRecord(fixed: string, changing: string): VoiceRecord {
   const [version, , lease = '', seen, activity, settled, ended, reason] = changing.split(' ');
   const [, heardUntil = 0, wordsDueAt = 0] = lease.split('/');
-  const rest = JSON.parse(fixed) as Omit<VoiceRecord, keyof Moving>;
+  const rest = JSON.parse(fixed) as Omit<VoiceRecord, keyof MovingFields>;
   return {
     ...rest,
     lastSeenAtMs: Number(seen),

@@ -55,7 +55,7 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
   }
 
   function ask(key: string, minute: number): Promise<number> {
-    return redis.run(tagOfText(key), 'take', nameOf(key, minute)) as Promise<number>;
+    return redis.run(tagOfText(key), 'take', windowName(key, minute)) as Promise<number>;
   }
 
   const { wholeKey } = redis;
@@ -66,7 +66,7 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
         if (isLocal) return undefined;
         const minute = minuteOf(atMs);
         return {
-          key: wholeKey(tagOfText(key), nameOf(key, minute)),
+          key: wholeKey(tagOfText(key), windowName(key, minute)),
           limit,
           toCount: (taken) => toCount(taken, limit, minute),
         };
@@ -95,6 +95,6 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
   };
 }
 
-function nameOf(key: string, minute: number): string {
+function windowName(key: string, minute: number): string {
   return `w:${minute.toString(36)}:${key}`;
 }

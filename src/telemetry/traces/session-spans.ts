@@ -26,7 +26,7 @@ export interface SpanTold extends SpanName {
   readonly error: string | null;
 }
 
-type Made = Pick<SpanTold, 'name' | 'fromMs' | 'toMs'> &
+type NewSpan = Pick<SpanTold, 'name' | 'fromMs' | 'toMs'> &
   Partial<Pick<SpanTold, 'told' | 'error' | 'isRequest' | 'parentId'>>;
 
 /** Names of spans whose ids servers are told before they are made: pass one and an id to `spanIdOf`. */
@@ -47,7 +47,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
   const children: SpanTold[] = [];
 
   /** @param id unique among all spans of the trace, which several sessions may share. @returns the span id */
-  function add(id: readonly string[], made: Made): string {
+  function add(id: readonly string[], made: NewSpan): string {
     const spanId = spanIdOf(traceId, ...id);
     const toMs = Math.max(made.fromMs, made.toMs);
     const usual = { isRequest: false, parentId: rootId, isParentRemote: false, link: null, told: {}, error: null };
@@ -82,7 +82,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
   return [root, ...children];
 }
 
-type Add = (id: readonly string[], made: Made) => string;
+type Add = (id: readonly string[], made: NewSpan) => string;
 
 function toldOfSession(session: TracedSession): AttributeValues {
   const { trace, ref, provider, model, agentId, tenantId, keyId, caller } = session;
@@ -156,14 +156,14 @@ function addHangUp({ id, closingAtMs, closedAtMs, hangup, hangupTries }: TracedC
 }
 
 /** The start of a response is not saved, so its span is the instant at which its usage was reported. */
-function responseSpan(response: TracedResponse, { id, provider, model }: TracedCall, parentId: string): Made {
+function responseSpan(response: TracedResponse, { id, provider, model }: TracedCall, parentId: string): NewSpan {
   const { atMs, microDollars, tokens } = response;
   const used = tokens === null ? {} : usedBy(tokens);
   const told = { operation: 'realtime', provider, model: response.model ?? model, call: id, microDollars, ...used };
   return { name: 'gen_ai response', fromMs: atMs, toMs: atMs, parentId, told, isRequest: true };
 }
 
-function toolSpan({ name, state, code, callId, askedAtMs, ms }: TracedTool, parentId: string): Made {
+function toolSpan({ name, state, code, callId, askedAtMs, ms }: TracedTool, parentId: string): NewSpan {
   const told = { operation: 'execute_tool', tool: name, call: callId, state };
   const error = state === 'answered' ? null : (code ?? state);
   return {
@@ -177,7 +177,17 @@ function toolSpan({ name, state, code, callId, askedAtMs, ms }: TracedTool, pare
   };
 }
 
-function webhookSpan({ eventId, endpointId, type, state, attempts, lastAtMs, ms, status, code }: TracedWebhook): Made {
+function webhookSpan({
+  eventId,
+  endpointId,
+  type,
+  state,
+  attempts,
+  lastAtMs,
+  ms,
+  status,
+  code,
+}: TracedWebhook): NewSpan {
   const told = {
     event: eventId,
     eventType: type,

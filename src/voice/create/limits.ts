@@ -10,7 +10,7 @@ import type { KeySlotLimits } from '../../stores/key-slots/contract.ts';
 import type {
   AdmittedCaller,
   ConfigFound,
-  Counted,
+  ReadyToCount,
   CountingContext,
   CountingStep,
   CreateDeps,
@@ -42,7 +42,7 @@ export const beginOpening: CreateStep = {
 /** A caller who has used up the day has also used its try of the minute. */
 export const refuseSpent: CountingStep = {
   name: 'quota',
-  async take(context: Counted) {
+  async take(context: ReadyToCount) {
     const refusal = await context.opening.quotaRefusal;
     if (refusal !== undefined) context.keepsCount = true;
     return refusal;
@@ -78,7 +78,7 @@ function countingStep(
 ): CountingStep<TakenCount> {
   return {
     name,
-    async take({ caller, opening: { atMs } }: Counted, { stores }) {
+    async take({ caller, opening: { atMs } }: ReadyToCount, { stores }) {
       const window = windowOf(caller);
       if (window === undefined) return undefined;
       const taken = await stores.counters.take(window.key, window.limit, MINUTE_MS, atMs);
@@ -105,7 +105,7 @@ function tooMany({ limit, sharedBy, lever }: SessionsWindow, { retryAtMs }: Coun
 /** Takes one of the subject's slots; it is leased until the session is registered. */
 export const takeSlot: CountingStep<string> = {
   name: 'slot',
-  take(context: Counted, { live }) {
+  take(context: ReadyToCount, { live }) {
     const { caller, opening } = context;
     const { subject, keyId, limits, overrides } = caller;
     const limit = limits.concurrentSessions;
@@ -118,13 +118,13 @@ export const takeSlot: CountingStep<string> = {
       },
     );
   },
-  undo: (sessionId, { caller }: Counted, { live }) => live.slots.free(caller.subject, sessionId),
+  undo: (sessionId, { caller }: ReadyToCount, { live }) => live.slots.free(caller.subject, sessionId),
 };
 
 /** Takes a slot of the key and of its tenant, where they have such a ceiling. */
 export const takeKeySlot: CountingStep<string> = {
   name: 'slot of the key',
-  async take(context: Counted, { stores }) {
+  async take(context: ReadyToCount, { stores }) {
     const { caller, opening } = context;
     const { tenantId, keyId } = caller;
     const limits = keySlotLimits(caller);

@@ -12,11 +12,11 @@ import { stoppedRefusal } from './admit-caller.ts';
 import { agentTermsOf, converses } from './agent-terms.ts';
 import { toldLimits } from '../session-limits.ts';
 import { confirmKeySlot } from './limits.ts';
-import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
+import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, SessionRegistered, SecretIssued } from './step.ts';
 
 type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
 
-interface Issued {
+interface IssuedSecret {
   readonly minted: Minted | Refusal;
   /** Whether the caller has used its try of this minute: not where the provider failed, or was never asked. */
   readonly keepsCount: boolean;
@@ -35,7 +35,7 @@ export const issueSecret: CreateStep = {
   },
 };
 
-function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
+function issueTicket(context: OpeningBegun, { calls }: IssueDeps): IssuedSecret {
   const { input, opening } = context;
   if (input.request.signal().aborted) return { minted: callerGone(), keepsCount: false };
   const { ticket, kept } = calls.tickets.make(opening.sessionId, opening.atMs);
@@ -46,7 +46,7 @@ function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
 async function mint(
   { input: { request, visitor }, caller, config, opening, trace }: OpeningBegun,
   deps: IssueDeps,
-): Promise<Issued> {
+): Promise<IssuedSecret> {
   const { provider, sessions, events } = deps;
   const { model, voice, instructions, tools, behaviour } = config;
   const signal = request.signal();
@@ -142,7 +142,7 @@ const NO_TERMS = { instructions: null, tools: [], behaviour: null, price: null, 
 /** Holds the call that the secret opens, before anybody has the secret. The session's end also ends that call, even where the create is refused. */
 export const holdCall: CreateStep = {
   name: 'call',
-  async take(context: Registered, { calls }: Pick<CreateDeps, 'calls'>) {
+  async take(context: SessionRegistered, { calls }: Pick<CreateDeps, 'calls'>) {
     const { record: session, setup, minted, input } = context;
     const { callId } = minted;
     const ofPages = calls.ofPages?.();
@@ -165,7 +165,7 @@ function endedMeanwhile(endReason: EndReason): Refusal {
  */
 export const confirmQuota: CreateStep = {
   name: 'quota once more',
-  async take(context: Registered, { stores, usage }: Pick<CreateDeps, 'stores' | 'usage'>) {
+  async take(context: SessionRegistered, { stores, usage }: Pick<CreateDeps, 'stores' | 'usage'>) {
     const { caller, record } = context;
     const { agentId } = record;
     const [isHeld, refusal] = await Promise.all([
@@ -197,8 +197,8 @@ type SessionTerms = Pick<SessionSetup, 'callMode' | 'dataChannel' | 'behaviour' 
 
 /** A session that was opened, or that its page continues. */
 type Reachable = CreateContext &
-  Pick<Registered, 'minted' | 'record'> &
-  (Pick<Registered, 'config'> | { readonly resumed: SessionSetup });
+  Pick<SessionRegistered, 'minted' | 'record'> &
+  (Pick<SessionRegistered, 'config'> | { readonly resumed: SessionSetup });
 
 export const makeReply: CreateStep = {
   name: 'reply',

@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Claim, Found } from '../../stores/replays/contract.ts';
+import type { Claim, ReplyState } from '../../stores/idempotent-replies/contract.ts';
 import {
   ANSWERED,
   type CallerFound,
@@ -14,7 +14,7 @@ import {
   type CreateInput,
   type CreateStep,
   type Outcome,
-  type ReplayClaim,
+  type ReplyClaim,
 } from './step.ts';
 
 const KEEP_MS = 10 * MINUTE_MS;
@@ -32,14 +32,15 @@ const RETRY_SEC = 2;
  * While the first request is still running, a repeat waits for as long as its caller does. Refusals are not kept. Without the header every create
  * passes.
  */
-export const claimReply: CreateStep<ReplayClaim> = {
+export const claimReply: CreateStep<ReplyClaim> = {
   name: 'once',
   take(context: CallerFound, deps) {
     const key = context.input.request.headers['idempotency-key'];
     if (key === undefined) return undefined;
     return refuseKey(key, MIN_CREATE_KEY) ?? claim(key, context, deps);
   },
-  undo: ({ keyHash, token }, _, { stores }) => stores.replays.release(keyHash, token).catch(ifAway(() => undefined)),
+  undo: ({ keyHash, token }, _, { stores }) =>
+    stores.idempotentReplies.release(keyHash, token).catch(ifAway(() => undefined)),
 };
 
 /** Keeps the reply for repeats. The session is open, so the caller is told so even if the reply cannot be kept. */
@@ -49,11 +50,11 @@ export const keepReply: CreateStep = {
     if (claim === undefined) return;
     const sealed = sealerOf(claim).seal(JSON.stringify(reply), claim.keyHash);
     const untilMs = input.request.atMs + KEEP_MS;
-    await stores.replays.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
+    await stores.idempotentReplies.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
   },
 };
 
-async function claim(key: string, context: CallerFound, deps: CreateDeps): Promise<Outcome<ReplayClaim>> {
+async function claim(key: string, context: CallerFound, deps: CreateDeps): Promise<Outcome<ReplyClaim>> {
   const { input } = context;
   const keyHash = digestOf(JSON.stringify([...scopeOf(context), key]));
   const found = await waitForOther(keyHash, digestOf(input.request.body), input, deps);
@@ -79,20 +80,20 @@ async function waitForOther(
   keyHash: string,
   bodyHash: string,
   { request }: CreateInput,
-  { stores: { replays }, config, pause = delay }: Pick<CreateDeps, 'stores' | 'config' | 'pause'>,
+  { stores: { idempotentReplies }, config, pause = delay }: Pick<CreateDeps, 'stores' | 'config' | 'pause'>,
 ): Promise<Exclude<Claim, { readonly kind: 'pending' }> | Refusal> {
   const { timeoutMs } = config.upstream;
   const signal = request.signal();
   let waitedMs = 0;
-  const claim = () => replays.claim(keyHash, bodyHash, timeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
-  let found: Claim | Found = await claim();
+  const claim = () => idempotentReplies.claim(keyHash, bodyHash, timeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
+  let found: Claim | ReplyState = await claim();
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, MAX_LOOK_MS)) {
     if (found.kind === 'free') found = await claim();
     if (found.kind !== 'pending') return found;
     if (waitedMs > timeoutMs + WAIT_GRACE_MS || signal.aborted) return unfinished();
     await pause(waitMs);
     waitedMs += waitMs;
-    found = await replays.look(keyHash, bodyHash, request.atMs + waitedMs);
+    found = await idempotentReplies.look(keyHash, bodyHash, request.atMs + waitedMs);
   }
 }
 
@@ -102,6 +103,6 @@ function unfinished(): Refusal {
 }
 
 /** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
-function sealerOf({ key }: Pick<ReplayClaim, 'key'>): Sealer {
+function sealerOf({ key }: Pick<ReplyClaim, 'key'>): Sealer {
   return createSealer([Buffer.from(key)], 'switchboard create reply');
 }

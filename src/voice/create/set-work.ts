@@ -1,4 +1,4 @@
-import type { Asking, WorkQuestion } from '../../bots/contract.ts';
+import type { CreateAttempt, WorkQuestion } from '../../bots/contract.ts';
 import type { AltchaChallenge } from '../../protocol/challenge.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { keyOfPage } from './admit-caller.ts';
@@ -10,7 +10,7 @@ export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
   /** Origin of the page; undefined where its browser does not send it. */
   readonly origin: string | undefined;
   readonly addressScope: string;
-  readonly window: Asking['window'];
+  readonly window: CreateAttempt['window'];
   readonly atMs: number;
 }
 

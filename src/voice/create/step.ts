@@ -36,7 +36,7 @@ export interface CreateDeps {
   readonly clock: Clock;
   /** Waits between two looks at a create that another request is running. */
   readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
-  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
+  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'idempotentReplies' | 'sessionSetups'>;
   readonly live: Pick<LiveStores, 'bus' | 'slots'>;
   readonly provider: UpstreamProvider;
   /** Seals what only the servers of tools may read; undefined where no key is configured. */
@@ -142,7 +142,7 @@ export interface CreateContext {
   resumed?: SessionSetup;
   /** The end reason if the record has to be undone. */
   endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked' | 'closed_by_operator'>;
-  claim?: ReplayClaim;
+  claim?: ReplyClaim;
   reply?: CreateReply;
 }
 
@@ -157,7 +157,7 @@ interface Opening {
 }
 
 /** The right to make the only reply for an Idempotency-Key. */
-export interface ReplayClaim {
+export interface ReplyClaim {
   /** The Idempotency-Key itself. */
   readonly key: string;
   readonly keyHash: string;
@@ -171,7 +171,7 @@ export type CallerFound = TenantFound & With<'caller'>;
 export type ConfigFound = CallerFound & With<'config'>;
 export type OpeningBegun = ConfigFound & With<'opening'>;
 export type SecretIssued = OpeningBegun & With<'minted'>;
-export type Registered = SecretIssued & With<'record'>;
+export type SessionRegistered = SecretIssued & With<'record'>;
 /** An existing session that a page continues. */
 export type SessionFound = CallerFound & With<'record' | 'resumed'>;
 
@@ -180,7 +180,7 @@ export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
 /** What the steps that count know and use of a create: nothing of its request, so that past creates can be replayed with them. */
 export type CountingContext = Pick<CreateContext, 'caller' | 'opening' | 'keepsCount'>;
 
-export type Counted = CountingContext & Required<Pick<CountingContext, 'caller' | 'opening'>>;
+export type ReadyToCount = CountingContext & Required<Pick<CountingContext, 'caller' | 'opening'>>;
 
 export interface CountingDeps {
   readonly stores: {

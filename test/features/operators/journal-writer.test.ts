@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Traced } from '../../../src/actors/trace.ts';
+import type { TracedEvent } from '../../../src/actors/trace.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { transitionOf, type HostedRecords } from '../../../src/operators/journal/transition.ts';
 import { JournalWriter } from '../../../src/operators/journal/writer.ts';
@@ -38,7 +38,7 @@ function write() {
 }
 
 function transition(atMs: number, to: 'idle' | 'ended' = 'idle'): NewEntry {
-  const traced: Traced<HostedRecords> = {
+  const traced: TracedEvent<HostedRecords> = {
     machine: 'voice-session',
     event: 'CLOCK',
     atMs,

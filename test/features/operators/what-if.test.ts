@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readInto } from '../../../src/operators/what-if/pages.ts';
-import { Replay, type Replayed } from '../../../src/operators/what-if/replay.ts';
+import { Replay, type ReplayResult } from '../../../src/operators/what-if/replay.ts';
 import { triedRules } from '../../../src/operators/what-if/rules.ts';
 import { budgetEntry } from '../../../src/protocol/budget.ts';
 import type { WhatIfRequest } from '../../../src/protocol/operator/what-if.ts';
@@ -31,7 +31,7 @@ interface Talk {
 type Change = WhatIfRequest['change'];
 
 /** Replays talks under a change. Each talk has usage at its start and in each minute after that, and a call from its start to its end. */
-async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 72 * 60 * MINUTE): Promise<Replayed> {
+async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 72 * 60 * MINUTE): Promise<ReplayResult> {
   const rows = talks
     .map(({ startMin, lastsMin, user }, n) => {
       const startedAtMs = FROM + startMin * MINUTE;

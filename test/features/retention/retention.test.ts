@@ -60,11 +60,11 @@ describe('A round of retention', () => {
       'callTickets',
       'challenges',
       'counters',
+      'idempotentReplies',
       'liveNodes',
       'logins',
       'processes',
       'refusals',
-      'replays',
       'resumeTokens',
       'usageHolds',
       'usageKeys',
@@ -115,7 +115,7 @@ describe('A round of retention', () => {
   test('goes on with the other kinds when one fails, and tells of it', async () => {
     const { asked, faults } = await round({ counters: NaN, logins: NaN });
     expect(faults).toEqual([new Error('counters is slow'), new Error('logins is slow')]);
-    expect([...asked.keys()]).toEqual(expect.arrayContaining(['challenges', 'replays', 'usageKeys']));
+    expect([...asked.keys()]).toEqual(expect.arrayContaining(['challenges', 'idempotentReplies', 'usageKeys']));
   });
 
   test('asks chunk by chunk until nothing more is over', async () => {

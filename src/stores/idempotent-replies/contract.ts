@@ -8,14 +8,14 @@ export type Claim =
   | { readonly kind: 'mismatch' };
 
 /** What is stored under a key; `free` means nothing, or something that has expired. */
-export type Found = Exclude<Claim, { readonly kind: 'claimed' }> | { readonly kind: 'free' };
+export type ReplyState = Exclude<Claim, { readonly kind: 'claimed' }> | { readonly kind: 'free' };
 
 /** Replies kept under an idempotency key, so that a repeated create gets the same answer. @throws Unavailable when the database is away. */
-export interface Replays {
+export interface IdempotentReplies {
   /** Claims a key hash for the work, for at most `claimMs`; the claim of a node that died lapses. `bodyHash` tells another body apart. */
   claim(keyHash: string, bodyHash: string, claimMs: number, atMs: number): Promise<Claim>;
   /** Only reads, for those who wait for the work of another request. */
-  look(keyHash: string, bodyHash: string, atMs: number): Promise<Found>;
+  look(keyHash: string, bodyHash: string, atMs: number): Promise<ReplyState>;
   /** Keeps a sealed reply until `untilMs`. */
   keep(keyHash: string, token: string, sealed: Buffer, untilMs: number): Promise<void>;
   /** Gives up the claim: the work failed and may be tried again. */

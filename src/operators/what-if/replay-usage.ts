@@ -4,11 +4,11 @@ import type { Period, PeriodAt, QuotaDay } from '../../quota/calendar.ts';
 import { boundedDays, exceeded, exceeds } from '../../quota/ceilings.ts';
 import type { ConnectedSpan } from '../../stores/budgets/contract.ts';
 import { keyAccount, NOTHING_USED, tenantAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
-import { Connected, type Talk, type TimeUp } from './connected.ts';
+import { ReplayConnectedTime, type Talk, type TimeUp } from './replay-connected.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
 
 /** Who usage belongs to. */
-export interface UsedBy {
+export interface UsageOwner {
   readonly tenantId: string;
   readonly subject: string;
   readonly keyId: string | null;
@@ -16,29 +16,29 @@ export interface UsedBy {
   readonly sessionId: string | null;
 }
 
-export interface UsedDeps {
+export interface ReplayUsageDeps {
   readonly calendar: (atMs: number) => QuotaDay;
   readonly periodAt: PeriodAt;
 }
 
 /** Usage that the tried rules count, up to an instant that only moves forward: only the current day and period are kept. */
-export class Used {
+export class ReplayUsage {
   readonly #rules: TriedRules;
-  readonly #deps: UsedDeps;
+  readonly #deps: ReplayUsageDeps;
   #day = '';
   #days = new Map<string, UsageTotals>();
   #period = '';
   #ofBudget = new Map<string, UsageTotals>();
   /** Undefined where no budget with minutes is tried. */
-  readonly #connected: Connected | undefined;
+  readonly #connected: ReplayConnectedTime | undefined;
 
-  constructor(rules: TriedRules, deps: UsedDeps) {
+  constructor(rules: TriedRules, deps: ReplayUsageDeps) {
     this.#rules = rules;
     this.#deps = deps;
     const { budget } = rules;
     if (budget === undefined || !hasMinutes(budget)) return;
     const isAnew = budget.period !== 'session' && budget.period !== 'once';
-    this.#connected = new Connected({
+    this.#connected = new ReplayConnectedTime({
       limitMs: budget.atLimit === 'end' ? minutesMs(budget) : Infinity,
       fromMs: budget.period === 'once' ? this.#periodAt(0).fromMs : -Infinity,
       resetAfter: (atMs) => (isAnew ? this.#periodAt(atMs).resetAtMs : null) ?? Infinity,
@@ -46,7 +46,7 @@ export class Used {
   }
 
   /** Counts the calls of a session that begins now, if the tried budget does. */
-  connect(who: UsedBy, spans: readonly ConnectedSpan[]): Talk | undefined {
+  connect(who: UsageOwner, spans: readonly ConnectedSpan[]): Talk | undefined {
     const budget = spans.length === 0 ? undefined : this.#budgetOf(who);
     return budget && this.#connected?.add(accountOf(budget, who), spans);
   }
@@ -66,7 +66,7 @@ export class Used {
     return (day === this.#day ? this.#days.get(account) : undefined) ?? NOTHING_USED;
   }
 
-  add(who: UsedBy, added: UsageTotals, atMs: number): void {
+  add(who: UsageOwner, added: UsageTotals, atMs: number): void {
     this.#turn(atMs);
     if (limitsFor(this.#rules, who).dailyTokens < Infinity || limitsFor(this.#rules, who).dailyMicroDollars < Infinity)
       addTo(this.#days, who.subject, added);
@@ -78,7 +78,7 @@ export class Used {
   }
 
   /** The accounts that can end a session once too much is used: those that the rules limit. */
-  endedUnder(who: UsedBy): readonly string[] {
+  endedUnder(who: UsageOwner): readonly string[] {
     const { budget } = this.#rules;
     const limits = limitsFor(this.#rules, who);
     const isBounded = limits.dailyTokens < Infinity || limits.dailyMicroDollars < Infinity;
@@ -90,7 +90,7 @@ export class Used {
   }
 
   /** The accounts of a session's holder that are so far used up that sessions end. */
-  over(who: UsedBy, atMs: number): readonly string[] {
+  over(who: UsageOwner, atMs: number): readonly string[] {
     this.#turn(atMs);
     const { budget } = this.#rules;
     const { day } = this.#deps.calendar(atMs);
@@ -107,7 +107,7 @@ export class Used {
   }
 
   /** The tried budget, where none of it is left for the holder. */
-  usedUp(who: UsedBy, atMs: number): UsedUp | undefined {
+  usedUp(who: UsageOwner, atMs: number): UsedUp | undefined {
     this.#turn(atMs);
     const budget = this.#budgetOf(who);
     if (budget === undefined) return undefined;
@@ -124,7 +124,7 @@ export class Used {
     this.#connected?.forget(sessionId);
   }
 
-  #budgetOf(who: UsedBy) {
+  #budgetOf(who: UsageOwner) {
     const { budget } = this.#rules;
     if (budget === undefined || !counts(budget, who)) return undefined;
     return countedBy(budget) === 'session' && who.sessionId === null ? undefined : budget;
@@ -151,7 +151,7 @@ export class Used {
 }
 
 /** The prefix keeps names of subjects, accounts and budgets apart: none of them contains a space. */
-function subjectName({ subject }: UsedBy): string {
+function subjectName({ subject }: UsageOwner): string {
   return `subject ${subject}`;
 }
 

@@ -28,18 +28,18 @@ export interface TimeUp {
   readonly account: string;
 }
 
-export interface ConnectedOptions {
+export interface ReplayConnectedOptions {
   /** The time of each account in a period, after which it is to be reported; Infinity: none is. */
   readonly limitMs: number;
-  /** Nothing counts before. */
+  /** Time before this instant does not count; -Infinity: all of it counts. */
   readonly fromMs: number;
   /** When the period of an instant is over; Infinity for one that never begins anew. */
   readonly resetAfter: (atMs: number) => number;
 }
 
 /** The connected time that a tried budget counts, by account, up to an instant that only moves forward. */
-export class Connected {
-  readonly #options: ConnectedOptions;
+export class ReplayConnectedTime {
+  readonly #options: ReplayConnectedOptions;
   readonly #sums = new Map<string, Sum>();
   /** What is to come, the next one last. */
   readonly #coming: (Change | TimeUp)[] = [];
@@ -47,7 +47,7 @@ export class Connected {
   readonly #timesUp = new Map<string, TimeUp>();
   #resetAtMs: number | undefined;
 
-  constructor(options: ConnectedOptions) {
+  constructor(options: ReplayConnectedOptions) {
     this.#options = options;
   }
 

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Claim, Replays } from '../../src/stores/replays/contract.ts';
+import type { Claim, IdempotentReplies } from '../../src/stores/idempotent-replies/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 const CLAIM_MS = 10_000;
 const sealed = Buffer.from([0, 1, 2, 255]);
 
-export function replaysContract(name: string, make: Make<Replays>): void {
+export function idempotentRepliesContract(name: string, make: Make<IdempotentReplies>): void {
   describe(`kept replies, ${name}`, () => {
-    const replays = nodesOf(make);
-    const claim = (key: string, body = 'body', atMs = DAY_BEGIN) => replays().claim(key, body, CLAIM_MS, atMs);
+    const idempotentReplies = nodesOf(make);
+    const claim = (key: string, body = 'body', atMs = DAY_BEGIN) =>
+      idempotentReplies().claim(key, body, CLAIM_MS, atMs);
 
     async function claimed(key: string, atMs = DAY_BEGIN): Promise<string> {
       const answer = await claim(key, 'body', atMs);
@@ -20,18 +21,18 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       const key = randomId();
       const token = await claimed(key);
       expect(await claim(key)).toEqual({ kind: 'pending' });
-      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      await idempotentReplies().keep(key, token, sealed, DAY_BEGIN + 60_000);
       expect(await claim(key, 'body', DAY_BEGIN + CLAIM_MS + 1)).toEqual({ kind: 'kept', sealed });
     });
 
     test('a look says what is there and claims nothing', async () => {
       const key = randomId();
-      const look = (atMs = DAY_BEGIN, body = 'body') => replays().look(key, body, atMs);
+      const look = (atMs = DAY_BEGIN, body = 'body') => idempotentReplies().look(key, body, atMs);
       expect([await look(), await look()]).toEqual([{ kind: 'free' }, { kind: 'free' }]);
       const token = await claimed(key);
       expect(await look()).toEqual({ kind: 'pending' });
       expect(await look(DAY_BEGIN + CLAIM_MS)).toEqual({ kind: 'free' });
-      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      await idempotentReplies().keep(key, token, sealed, DAY_BEGIN + 60_000);
       expect([await look(), await look(DAY_BEGIN, 'other')]).toEqual([{ kind: 'kept', sealed }, { kind: 'mismatch' }]);
       expect(await look(DAY_BEGIN + 60_000)).toEqual({ kind: 'free' });
     });
@@ -40,7 +41,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       const key = randomId();
       const token = await claimed(key);
       expect(await claim(key, 'other')).toEqual({ kind: 'mismatch' });
-      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      await idempotentReplies().keep(key, token, sealed, DAY_BEGIN + 60_000);
       expect(await claim(key, 'other')).toEqual({ kind: 'mismatch' });
     });
 
@@ -64,25 +65,25 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       const key = randomId();
       const lost = await claimed(key);
       const token = await claimed(key, DAY_BEGIN + CLAIM_MS);
-      await replays().keep(key, lost, sealed, DAY_BEGIN + 60_000);
-      await replays().release(key, lost);
+      await idempotentReplies().keep(key, lost, sealed, DAY_BEGIN + 60_000);
+      await idempotentReplies().release(key, lost);
       expect(await claim(key, 'body', DAY_BEGIN + CLAIM_MS)).toEqual({ kind: 'pending' });
-      await replays().keep(key, token, Buffer.from('mine'), DAY_BEGIN + 60_000);
+      await idempotentReplies().keep(key, token, Buffer.from('mine'), DAY_BEGIN + 60_000);
       expect(await claim(key)).toEqual({ kind: 'kept', sealed: Buffer.from('mine') });
     });
 
     test('a released claim is free at once; a kept reply is not released', async () => {
       const key = randomId();
-      await replays().release(key, await claimed(key));
+      await idempotentReplies().release(key, await claimed(key));
       const token = await claimed(key);
-      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
-      await replays().release(key, token);
+      await idempotentReplies().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      await idempotentReplies().release(key, token);
       expect(await claim(key)).toEqual({ kind: 'kept', sealed });
     });
 
     test('a reply is kept until it expires; then the key is free for any body', async () => {
       const key = randomId();
-      await replays().keep(key, await claimed(key), sealed, DAY_BEGIN + 60_000);
+      await idempotentReplies().keep(key, await claimed(key), sealed, DAY_BEGIN + 60_000);
       expect(await claim(key, 'body', DAY_BEGIN + 59_999)).toMatchObject({ kind: 'kept' });
       expect(await claim(key, 'other', DAY_BEGIN + 60_000)).toMatchObject({ kind: 'claimed' });
       expect(await claim(key, 'other', DAY_BEGIN + 60_000)).toEqual({ kind: 'pending' });

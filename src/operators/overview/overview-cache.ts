@@ -17,7 +17,7 @@ const KEPT_MS = 2000;
 /** The interval at which processes write their counts: nothing newer exists sooner. */
 const COUNTED_MS = 5000;
 
-export interface FiguresDeps {
+export interface OverviewCacheDeps {
   readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
   readonly activity: Pick<ActivityStore, 'byBucket' | 'sums'>;
   readonly calls: Pick<VoiceCalls, 'countClosing'>;
@@ -26,13 +26,13 @@ export interface FiguresDeps {
   readonly endingBy: (untilMs: number) => Omit<EndingFilter, 'tenants'>;
 }
 
-export type Figures = ReturnType<typeof createFigures>;
+export type OverviewCache = ReturnType<typeof createOverviewCache>;
 
 /**
  * The numbers that both the overview and the feed show. For each scope a process reads each of them at most every two seconds, however many
  * operators look. Results are as of the time of the read.
  */
-export function createFigures({ history, activity, calls, dependencies, endingBy }: FiguresDeps) {
+export function createOverviewCache({ history, activity, calls, dependencies, endingBy }: OverviewCacheDeps) {
   const recent = cacheFor<CountChange[]>(KEPT_MS);
   const mints = cacheFor<CountChange[]>(COUNTED_MS);
   const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { grouped } from '../grouped.ts';
-import type { Found, Replays } from './contract.ts';
+import type { ReplyState, IdempotentReplies } from './contract.ts';
 
 interface Look {
   readonly keyHash: string;
@@ -18,7 +18,7 @@ interface Row {
 }
 
 /** Kept replies in PostgreSQL: looks that arrive together share one statement. */
-export function createPostgresReplays(database: Database): Replays {
+export function createPostgresIdempotentReplies(database: Database): IdempotentReplies {
   const { query, write, execute } = statementsOf(database);
   const lookAt = grouped(async (looks: readonly Look[]) => {
     const rows = await query<Row>`
@@ -55,7 +55,7 @@ export function createPostgresReplays(database: Database): Replays {
   };
 }
 
-function compare(row: Row | undefined, { bodyHash, atMs }: Look): Found {
+function compare(row: Row | undefined, { bodyHash, atMs }: Look): ReplyState {
   if (row === undefined || row.untilMs <= atMs) return { kind: 'free' };
   if (row.bodyHash !== bodyHash) return { kind: 'mismatch' };
   return row.sealed === null ? { kind: 'pending' } : { kind: 'kept', sealed: row.sealed };
