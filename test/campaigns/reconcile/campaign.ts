@@ -102,7 +102,8 @@ async function run({ world, stores, api, random }: Parts, options: CampaignOptio
   const guessed = calls.filter(({ isGuessed }) => isGuessed);
   if (kills.length === 0 || guessed.length === 0) broken.push('nothing had to be estimated: nothing was shown');
 
-  const hidden = hide(api, seen);
+  const [first] = seen;
+  const hidden = first === undefined ? 0 : hide(api, first);
   const after = await reconcile(world, api, days);
   if (after.code !== UNEXPLAINED) broken.push(`a call of $${hidden} that nobody heard was not noticed: ${after.stdout}`);
   const text = [
@@ -182,13 +183,12 @@ function reconcile(world: World, api: UsageApi, days: readonly string[]) {
   return runToEnd(['reconcile', '--from', from, '--to', next], { ...world.environment, ...settings });
 }
 
-/** Bills a call that nobody heard, worth a little more than what was estimated of its model. @returns its dollars */
-function hide(api: UsageApi, seen: readonly ObservedDay[]): number {
-  const [{ day, estimatedMicroDollars, theirMicroDollars } = seen[0]!] = seen;
+/** Bills a call that nobody heard, worth more than any estimate of the day. @returns its dollars */
+function hide(api: UsageApi, { day, estimatedMicroDollars, theirMicroDollars }: ObservedDay): number {
   const [model = ''] = MODELS;
-  const microDollars = 2 * estimatedMicroDollars + 0.01 * (theirMicroDollars ?? 0) + 1_000_000;
-  const tokens = { ...NO_TOKENS, audioOut: Math.ceil(microDollars / (1_000_000 * dollarsOf(model, { ...NO_TOKENS, audioOut: 1 }))) };
   const { models, dollars } = api.days.get(day) ?? { models: {}, dollars: 0 };
+  const wanted = (2 * estimatedMicroDollars + 0.01 * (theirMicroDollars ?? 0)) / 1_000_000 + 1;
+  const tokens = { ...NO_TOKENS, audioOut: Math.ceil(wanted / dollarsOf(model, { ...NO_TOKENS, audioOut: 1 })) };
   const worth = dollarsOf(model, tokens);
   const whole = sumOf([{ ...NO_TOKENS, ...models[model] }, tokens]);
   api.days.set(day, { models: { ...models, [model]: whole }, dollars: dollars + worth });
