@@ -72,14 +72,14 @@ async function run({ world, stores, api, random }: Parts, options: CampaignOptio
   say(`two nodes, ${people} calls at the same time; seed ${seed}`);
 
   let [begun, isOver] = [0, false];
-  const work = async (own: Random): Promise<void> => {
+  const work = async (): Promise<void> => {
     while (begun < options.calls) {
       begun += 1;
       if (begun % SAY_EVERY === 0) say(`${begun} calls after ${Math.round((Date.now() - beganAtMs) / 1000)} s`);
-      await callOnce({ world, nodes, stored, random: own.fork(), happened });
+      await callOnce({ world, nodes, stored, random: new Random(seed * options.calls + begun), happened });
     }
   };
-  const all = Promise.all(Array.from({ length: people }, () => work(random.fork()))).finally(() => (isOver = true));
+  const all = Promise.all(Array.from({ length: people }, work)).finally(() => (isOver = true));
   const kills = await killInTurn(world, nodes, { killEveryMs: options.killEveryMs, isOver: () => isOver });
   await all;
   const tookMs = Date.now() - beganAtMs;
