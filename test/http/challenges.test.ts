@@ -329,7 +329,12 @@ describe('A challenge of recaptcha', () => {
   });
 
   test('counts for its host and action', async () => {
-    for (const fields of [{ hostname: 'evil.example' }, { hostname: undefined }, { action: 'login' }, { action: undefined }])
+    for (const fields of [
+      { hostname: 'evil.example' },
+      { hostname: undefined },
+      { action: 'login' },
+      { action: undefined },
+    ])
       challengeOf(await createWith(await solved(fields as Partial<Solved>)));
   });
 });

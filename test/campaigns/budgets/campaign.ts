@@ -102,8 +102,7 @@ async function run({ world, stores, receiver, random }: Parts, options: Campaign
   await hooks.add(receiver);
   const everyMs = stores === undefined ? Math.max(options.killEveryMs, ALONE_KILL_EVERY_MS) : options.killEveryMs;
   const strikes = new Strikes({ world, nodes, database: stores?.database, random: random.fork(), everyMs });
-  const looks =
-    stores === undefined ? new LooksOfOperators(world.backend(), random.fork()) : new Stored(stores.sql);
+  const looks = stores === undefined ? new LooksOfOperators(world.backend(), random.fork()) : new Stored(stores.sql);
   const told: Story[] = [];
   let tenants = 0;
   const tell = async (kind: Kind): Promise<void> => {
@@ -125,7 +124,9 @@ async function run({ world, stores, receiver, random }: Parts, options: Campaign
     if (told.length % SAY_EVERY === 0)
       say(`${told.length} budgets were used up, ${strikes.met} strikes met a threshold`);
   };
-  say(`${stores === undefined ? 'one node with embedded stores' : 'two nodes'}, ${options.stories} budgets at the same time; seed ${seed}, ${durationMs / 1000} s`);
+  say(
+    `${stores === undefined ? 'one node with embedded stores' : 'two nodes'}, ${options.stories} budgets at the same time; seed ${seed}, ${durationMs / 1000} s`,
+  );
 
   let waiting: Kind[] = [];
   const endMs = Date.now() + durationMs;

@@ -223,8 +223,7 @@ export class Story {
   async #burnWhile(isWanted: () => Promise<boolean>): Promise<void> {
     this.#isBurning = true;
     const burning = this.#talkers.map((talker) => talker.burn(() => this.#isBurning));
-    while (this.#talkers.some(({ isOver }) => !isOver) && (await isWanted()))
-      await delay(this.#parts.looks.everyMs);
+    while (this.#talkers.some(({ isOver }) => !isOver) && (await isWanted())) await delay(this.#parts.looks.everyMs);
     this.#isBurning = false;
     await Promise.all(burning);
   }

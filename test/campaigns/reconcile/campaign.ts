@@ -76,7 +76,8 @@ async function run({ world, stores, api, random }: Parts, options: CampaignOptio
     while (begun < options.calls) {
       begun += 1;
       if (begun % SAY_EVERY === 0) say(`${begun} calls after ${Math.round((Date.now() - beganAtMs) / 1000)} s`);
-      await callOnce({ world, nodes, stored, random: new Random(seed * options.calls + begun), happened });
+      const n = seed * options.calls + begun;
+      while (!(await callOnce({ world, nodes, stored, random: new Random(n), happened })));
     }
   };
   const all = Promise.all(Array.from({ length: people }, work)).finally(() => (isOver = true));
@@ -105,7 +106,8 @@ async function run({ world, stores, api, random }: Parts, options: CampaignOptio
   const [first] = seen;
   const hidden = first === undefined ? 0 : hide(api, first);
   const after = await reconcile(world, api, days);
-  if (after.code !== UNEXPLAINED) broken.push(`a call of $${hidden} that nobody heard was not noticed: ${after.stdout}`);
+  if (after.code !== UNEXPLAINED)
+    broken.push(`a call of $${hidden} that nobody heard was not noticed: ${after.stdout}`);
   const text = [
     `${calls.length} calls in ${Math.round(tookMs / 1000)} s, seed ${seed}; ${kills.length} kills; ${countsOf(happened)}`,
     `${calls.length - guessed.length} calls were heard from beginning to end: ${driftOf(calls.filter(({ isGuessed }) => !isGuessed))}`,
@@ -124,8 +126,8 @@ interface CallParts extends Pick<Parts, 'world' | 'random'> {
   readonly happened: Happened;
 }
 
-/** Opens a session and its call, talks, and ends both. What a killed node did not answer is ended as well. */
-async function callOnce({ world, nodes, stored, random, happened }: CallParts): Promise<void> {
+/** Opens a session and its call, talks, and ends both. @returns false if a killed node did not open the call; what it may have opened is ended */
+async function callOnce({ world, nodes, stored, random, happened }: CallParts): Promise<boolean> {
   // Drawn at the beginning, so that the order of answers does not decide what happens.
   const [agentId, own] = [random.pick(MODELS), random.fork()];
   const page = Page.of(world).at(() => random.pick(nodes.filter(({ isRunning }) => isRunning)).origin);
@@ -136,10 +138,12 @@ async function callOnce({ world, nodes, stored, random, happened }: CallParts): 
     const call = world.provider.calls.all.find((one) => one.id === id);
     const heard = call && (await talk(call, own, happened));
     await endForSure(page);
-    if (heard !== undefined) await report(page, heard, happened);
+    if (heard !== undefined) await report(page, heard, happened).catch(() => undefined);
+    return call !== undefined;
   } catch {
-    // A node was killed meanwhile.
     await endForSure(page);
+    await delay(AGAIN_MS);
+    return false;
   }
 }
 

@@ -19,7 +19,11 @@ export async function runCampaign(folder, args, usage, defaults) {
   // Node 20 cannot run TypeScript.
   const campaign = fileURLToPath(new URL('campaign.ts', folder));
   const { module } = await runnerImport(campaign, { configFile: false, logLevel: 'warn' });
-  const { minutes = 0, every, ...others } = Object.fromEntries(
+  const {
+    minutes = 0,
+    every,
+    ...others
+  } = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? Number(value) : value]),
   );
   const { text, broken } = await module.runCampaign({

@@ -135,9 +135,9 @@ function watchForEarly(receivers: readonly Receiver[], sql: Sql | undefined) {
   const looks: Promise<string | undefined>[] = [];
   const look = async (received: Received, seenBy: Sql): Promise<string | undefined> =>
     (await happened(seenBy, received)) ? undefined : `${received.fact} was told before it was there`;
-  for (const receiver of sql === undefined ? [] : receivers)
+  for (const receiver of receivers)
     receiver.onReceived = (received) => {
-      if (seen.has(received.fact)) return;
+      if (sql === undefined || seen.has(received.fact)) return;
       seen.add(received.fact);
       const found = look(received, sql);
       found.catch(() => undefined);

@@ -69,7 +69,10 @@ test.each(['error-callback', 'close-callback', 'chalexpired-callback', 'expired-
   async (callback) => {
     let options: Record<string, () => void> = {};
     brings = {
-      hcaptcha: { render: (_: unknown, given: typeof options) => (options = given), execute: () => options[callback]?.() },
+      hcaptcha: {
+        render: (_: unknown, given: typeof options) => (options = given),
+        execute: () => options[callback]?.(),
+      },
     };
     await expect(ask('hcaptcha')).rejects.toThrow('the challenge was not solved');
   },
