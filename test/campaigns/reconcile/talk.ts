@@ -104,7 +104,7 @@ async function beginLong(call: TestCall, random: Random): Promise<void> {
 /** Tokens of a short turn. */
 function usageOf(random: Random): object {
   const [textIn, textCached, textOut] = [random.between(0, 250), random.between(0, 200), random.between(0, 20)];
-  const [audioIn, audioCached, audioOut] = [random.between(0, 60), random.between(0, 200), random.between(1, 60)];
+  const [audioIn, audioCached, audioOut] = [random.between(0, 90), random.between(0, 200), random.between(1, 90)];
   const [text, audio] = [textIn + textCached, audioIn + audioCached];
   return {
     total_tokens: text + audio + textOut + audioOut,
