@@ -15,6 +15,8 @@ import { report, talk, type Happened } from './talk.ts';
 
 export interface CampaignOptions {
   readonly calls: number;
+  /** For how long calls are opened at most. */
+  readonly durationMs: number;
   readonly people: number;
   readonly killEveryMs: number;
   readonly seed: number;
@@ -73,7 +75,7 @@ async function run({ world, stores, api, random }: Parts, options: CampaignOptio
 
   let [begun, isOver] = [0, false];
   const work = async (): Promise<void> => {
-    while (begun < options.calls) {
+    while (begun < options.calls && Date.now() < beganAtMs + options.durationMs) {
       begun += 1;
       if (begun % SAY_EVERY === 0) say(`${begun} calls after ${Math.round((Date.now() - beganAtMs) / 1000)} s`);
       const n = seed * options.calls + begun;
