@@ -306,7 +306,7 @@ describe('A challenge of hcaptcha', () => {
   test('counts for the host of its key', async () => {
     const bare = { action: undefined, cdata: undefined } as unknown as Partial<Solved>;
     for (const hostname of ['evil.example', undefined])
-      challengeOf(await createWith(await solved({ ...bare, hostname } as Partial<Solved>)));
+      challengeOf(await createWith(await solved({ ...bare, hostname })));
     expect((await app.create(key, {}, { ...program, 'h-captcha-response': await solved(bare) })).status).toBe(200);
   });
 
@@ -335,7 +335,7 @@ describe('A challenge of recaptcha', () => {
       { action: 'login' },
       { action: undefined },
     ])
-      challengeOf(await createWith(await solved(fields as Partial<Solved>)));
+      challengeOf(await createWith(await solved(fields)));
   });
 });
 

@@ -18,7 +18,8 @@ export class Stored {
 
   /** The provider's id of a session's call; undefined if there is none. */
   async providerCallOf(sessionId: string): Promise<string | undefined> {
-    const [row] = await this.#sql<{ id: string }[]>`
+    const sql = this.#sql;
+    const [row] = await sql<{ id: string }[]>`
       select provider_call_id as id from voice_call where session_id = ${sessionId} and provider_call_id is not null`;
     return row?.id;
   }

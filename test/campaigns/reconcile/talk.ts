@@ -55,7 +55,7 @@ export async function talk(call: TestCall, random: Random, happened: Happened): 
       await beginLong(call, random);
       break;
     }
-    await takeTurn(call, usage, trouble);
+    takeTurn(call, usage, trouble);
     if (trouble === 'told twice') call.emitRaw(JSON.stringify(last));
   }
   return heard;
@@ -71,24 +71,14 @@ export async function report(page: Page, heard: Heard, happened: Happened): Prom
   }
 }
 
-async function takeTurn(call: TestCall, usage: object, trouble: Trouble | undefined): Promise<void> {
-  switch (trouble) {
-    case 'failed':
-      return call.finishResponse('failed', call.beginResponse(undefined));
-    case 'connection broken':
-      return call.breakSidebands();
-    case 'connection closed':
-      return call.closeSidebands(1001);
-    case 'expired':
-      return call.expire();
-    case 'unreadable':
-      call.tellsReadableUsage = false;
-      call.respond(usage);
-      call.tellsReadableUsage = true;
-      return undefined;
-    default:
-      call.respond(usage);
-      return undefined;
+function takeTurn(call: TestCall, usage: object, trouble: Trouble | undefined): void {
+  if (trouble === 'failed') call.finishResponse('failed', call.beginResponse(undefined));
+  else if (trouble === 'connection broken') call.breakSidebands();
+  else if (trouble === 'connection closed') call.closeSidebands(1001);
+  else if (trouble === 'expired') call.expire();
+  else {
+    call.tellsReadableUsage = trouble !== 'unreadable';
+    call.respond(usage);
   }
 }
 

@@ -74,7 +74,7 @@ async function run({ world, stores, receivers, random }: Parts, options: Campaig
   const state = { isOver: false };
   const people = Array.from({ length: options.people }, () => comeAndGo(world, nodes, random.fork(), state));
   const others = [
-    stores === undefined ? 0 : freezeNowAndThen(stores.database, random.fork(), state),
+    stores === undefined ? Promise.resolve(0) : freezeNowAndThen(stores.database, random.fork(), state),
     repeatedly(ROTATE_EVERY_MS, state, () => hooks.rotate(receivers.rotating)),
     repeatedly(GONE_EVERY_MS, state, () => hooks.enable(receivers.gone)),
   ];
