@@ -20,7 +20,7 @@ export const challenge = z.object({
   action: z.literal(CHALLENGE_ACTION).describe('What the challenge is solved for'),
   data: string(
     'Binds the solution to the widget key, its origin and a period of five minutes',
-    '5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt',
+    '5yFq0kVx3v8Jr1zJt0cWbA',
   ),
 });
 

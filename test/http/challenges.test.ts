@@ -305,7 +305,8 @@ describe('A challenge of hcaptcha', () => {
 
   test('counts for the host of its key', async () => {
     const bare = { action: undefined, cdata: undefined } as unknown as Partial<Solved>;
-    challengeOf(await createWith(await solved({ ...bare, hostname: 'evil.example' })));
+    for (const hostname of ['evil.example', undefined])
+      challengeOf(await createWith(await solved({ ...bare, hostname })));
     expect((await app.create(key, {}, { ...program, 'h-captcha-response': await solved(bare) })).status).toBe(200);
   });
 
@@ -328,8 +329,13 @@ describe('A challenge of recaptcha', () => {
   });
 
   test('counts for its host and action', async () => {
-    challengeOf(await createWith(await solved({ hostname: 'evil.example' })));
-    challengeOf(await createWith(await solved({ action: 'login' })));
+    for (const fields of [
+      { hostname: 'evil.example' },
+      { hostname: undefined },
+      { action: 'login' },
+      { action: undefined },
+    ])
+      challengeOf(await createWith(await solved(fields)));
   });
 });
 

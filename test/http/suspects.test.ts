@@ -6,6 +6,7 @@ import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { attached } from '../channel/client.ts';
 import { service, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
+import { soon } from '../support/soon.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf, whyRefused } from './app.ts';
 import { changedAt } from '../support/key-change.ts';
@@ -109,6 +110,15 @@ describe('A caller is challenged', () => {
     for (let n = 0; n < 3; n += 1) expect((await from('192.0.2.1', { email })).status).toBe(200);
     expect(await why(await from('192.0.2.1', { email }))).toContain('more than half of its slots are taken');
     expect((await from('192.0.2.1')).status).toBe(200);
+  });
+
+  test('whose key has used four fifths of one of its totals', async () => {
+    key = await app.key({ totals: { concurrentSessions: 5 } });
+    for (let n = 0; n < 4; n += 1) expect((await from('192.0.2.1')).status).toBe(200);
+    // The share is read behind an answer, at most every ten seconds.
+    app.clock.advance(10 * SECOND);
+    await vi.waitFor(async () => expect(await maxOf('192.0.2.1', program)).toBe(500_000), soon);
+    expect(await why(await from('192.0.2.2'))).toContain('its key has used most of a total');
   });
 
   test('but not because its address was challenged, an operator acted or a dependency was away', async () => {

@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import postgres, { type Sql } from 'postgres';
 import { startCalls } from '../../e2e/calls-world.ts';
-import { startPostgres, type PostgresService } from '../../support/services/postgres.ts';
-import { startRedis } from '../../support/services/redis.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import { site, type TenantsFile, type World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
-import { DATABASE_DEADLINE_MS } from '../support/freeze.ts';
+import { deadline } from '../support/freeze.ts';
 import { Hooks } from '../support/hooks.ts';
 import { Receiver } from '../support/receiver.ts';
+import { environmentOf, readStored, startStores, type Stores } from '../support/stores.ts';
 import { faultsOf, type ObservedStory, type BudgetEvent } from './judge.ts';
 import { kindsOfInstallation, kindsOfTenants, type Kind } from './kinds.ts';
+import { LooksOfOperators } from './looks.ts';
 import { Stored } from './stored.ts';
 import { Story } from './story.ts';
 import { Strikes } from './strikes.ts';
@@ -21,6 +20,8 @@ export interface CampaignOptions {
   /** How many budgets are used up at the same time. */
   readonly stories: number;
   readonly killEveryMs: number;
+  /** One node with embedded stores instead of two with PostgreSQL and Redis. */
+  readonly embedded: boolean;
   readonly seed: number;
   readonly say: (line: string) => void;
 }
@@ -31,11 +32,12 @@ const TYPES = ['budget.warned', 'budget.exceeded', 'budget.raised'];
 const SAY_EVERY = 10;
 const LOOK_MS = 1000;
 const REST_MS = 120_000;
+/** Longer than it takes a node that was started again to look at all budgets. */
+const ALONE_KILL_EVERY_MS = 80_000;
 
 interface Parts {
   readonly world: World;
-  readonly database: PostgresService;
-  readonly sql: Sql;
+  readonly stores: Stores | undefined;
   readonly receiver: Receiver;
   readonly random: Random;
 }
@@ -43,14 +45,11 @@ interface Parts {
 /** Uses up budgets while nodes are killed. @returns a description of what was seen, and the rules that were broken */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const random = new Random(options.seed);
-  const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
-  const sql = postgres(database.url, { max: 8, onnotice: () => undefined });
+  const stores = options.embedded ? undefined : await startStores(deadline);
   const receiver = await Receiver.start('hears of budgets', TYPES, factNameOf);
   receiver.isOfInstallation = true;
   const environment = {
-    DATABASE_URL: database.url,
-    REDIS_URL: redis.url,
-    DATABASE_DEADLINE_MS: String(DATABASE_DEADLINE_MS),
+    ...environmentOf(stores),
     OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
     // No budget period may end during the campaign.
     QUOTA_TIMEZONE: zoneOfNoon(),
@@ -59,12 +58,11 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
   };
   const world = await startCalls(environment, tenantsOf(mostStories(options)));
   try {
-    return await run({ world, database, sql, receiver, random }, options);
+    return await run({ world, stores, receiver, random }, options);
   } finally {
     await world.close();
     receiver.close();
-    await sql.end({ timeout: 1 });
-    await Promise.all([redis.stop(), database.stop()]);
+    await stores?.stop();
   }
 }
 
@@ -96,13 +94,15 @@ function tenantsOf(count: number): TenantsFile {
   return { tenants };
 }
 
-async function run({ world, database, sql, receiver, random }: Parts, options: CampaignOptions) {
-  const { say, durationMs, killEveryMs, seed } = options;
-  const nodes: Switchboard[] = [world.server, await world.startServer()];
+async function run({ world, stores, receiver, random }: Parts, options: CampaignOptions) {
+  const { say, durationMs, seed } = options;
+  const nodes: Switchboard[] = [world.server];
+  if (stores !== undefined) nodes.push(await world.startServer());
   const hooks = new Hooks(world, nodes);
   await hooks.add(receiver);
-  const strikes = new Strikes({ world, nodes, database, random: random.fork(), everyMs: killEveryMs });
-  const stored = new Stored(sql);
+  const everyMs = stores === undefined ? Math.max(options.killEveryMs, ALONE_KILL_EVERY_MS) : options.killEveryMs;
+  const strikes = new Strikes({ world, nodes, database: stores?.database, random: random.fork(), everyMs });
+  const looks = stores === undefined ? new LooksOfOperators(world.backend(), random.fork()) : new Stored(stores.sql);
   const told: Story[] = [];
   let tenants = 0;
   const tell = async (kind: Kind): Promise<void> => {
@@ -114,7 +114,7 @@ async function run({ world, database, sql, receiver, random }: Parts, options: C
       agentId,
       widgetKey: keyOf(tenantId, keyId),
     });
-    const story = new Story(kind, { world, nodes, stored, random: random.fork(), strikes, placeOf, tenantId });
+    const story = new Story(kind, { world, nodes, looks, random: random.fork(), strikes, placeOf, tenantId });
     try {
       await story.run();
     } finally {
@@ -124,7 +124,9 @@ async function run({ world, database, sql, receiver, random }: Parts, options: C
     if (told.length % SAY_EVERY === 0)
       say(`${told.length} budgets were used up, ${strikes.met} strikes met a threshold`);
   };
-  say(`two nodes, ${options.stories} budgets at the same time; seed ${seed}, ${durationMs / 1000} s`);
+  say(
+    `${stores === undefined ? 'one node with embedded stores' : 'two nodes'}, ${options.stories} budgets at the same time; seed ${seed}, ${durationMs / 1000} s`,
+  );
 
   let waiting: Kind[] = [];
   const endMs = Date.now() + durationMs;
@@ -143,7 +145,9 @@ async function run({ world, database, sql, receiver, random }: Parts, options: C
   const isQuiet = await rest(hooks, receiver);
   const eventsOf = (budgetId: string, account: string): BudgetEvent[] => eventsAt(receiver, budgetId, account);
   const observed: ObservedStory[] = [];
-  for (const story of told) observed.push(await story.observe(eventsOf));
+  await readStored(world, stores, async (sql) => {
+    for (const story of told) observed.push(await story.observe(new Stored(sql), eventsOf));
+  });
   const broken = observed.flatMap(faultsOf);
   if (!isQuiet) broken.push(`a webhook waits still after ${REST_MS / 1000} s`);
   for (const { type, webhookId, fault } of receiver.received)

@@ -1,23 +1,13 @@
 import type { Sql } from 'postgres';
-import type { Entry, ObservedSession, BudgetFact } from './judge.ts';
+import type { Entry, ObservedSession } from './judge.ts';
 import type { Kind } from './kinds.ts';
+import type { Looks, Scope, ToldFact } from './looks.ts';
 
-/** Whose usage counts for an account: all fields that are present must match. */
-export interface Scope {
-  readonly tenantId?: string;
-  readonly keyId?: string;
-  readonly agentId?: string;
-  readonly subject?: string;
-  readonly sessionId?: string;
-}
-
-/** A fact about a budget in the journal. */
-export interface StoredFact extends BudgetFact {
-  readonly account: string;
-}
+const SAVED_WITHIN_MS = 5000;
 
 /** Reads what the database holds, to compare it with what the service answers. */
-export class Stored {
+export class Stored implements Looks {
+  readonly everyMs = 150;
   readonly #sql: Sql;
 
   constructor(sql: Sql) {
@@ -43,13 +33,13 @@ export class Stored {
     return entries.reduce((sum, { amount }) => sum + amount, 0);
   }
 
-  async hasEntry(idempotencyKey: string): Promise<boolean> {
-    return (await this.#sql`select from usage_entry where idempotency_key = ${idempotencyKey}`).length > 0;
+  async whenSaved(idempotencyKey: string): Promise<void> {
+    const endMs = Date.now() + SAVED_WITHIN_MS;
+    while (!(await this.#hasEntry(idempotencyKey)) && Date.now() < endMs);
   }
 
-  /** What operators were told about a budget, oldest first, each with its account. */
-  async facts(target: string): Promise<StoredFact[]> {
-    const rows = await this.#sql<{ code: BudgetFact['code']; atMs: string; percent: number; account: string }[]>`
+  async facts(target: string): Promise<ToldFact[]> {
+    const rows = await this.#sql<{ code: ToldFact['code']; atMs: string; percent: number; account: string }[]>`
       select code, at_ms as "atMs", (detail ->> 'percent')::integer as percent, detail ->> 'account' as account from journal
       where kind = 'fact' and target = ${target} order by ordinal`;
     return rows.map((row) => ({ ...row, atMs: Number(row.atMs) }));
@@ -69,6 +59,10 @@ export class Stored {
     const [row] = await this.#sql<{ id: string | null }[]>`
       select provider_call_id as id from voice_call where session_id = ${sessionId} and provider_call_id is not null`;
     return row?.id ?? undefined;
+  }
+
+  async #hasEntry(idempotencyKey: string): Promise<boolean> {
+    return (await this.#sql`select from usage_entry where idempotency_key = ${idempotencyKey}`).length > 0;
   }
 
   #isOf({ tenantId, keyId, agentId, subject, sessionId }: Scope) {

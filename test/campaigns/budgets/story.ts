@@ -4,7 +4,8 @@ import type { Random } from '../faults/random.ts';
 import type { Page } from '../../e2e/calls-world.ts';
 import type { Change, ObservedAccount, ObservedSession, ObservedStory, Probe } from './judge.ts';
 import { isExact, isOfEach, type Kind } from './kinds.ts';
-import type { Scope, StoredFact } from './stored.ts';
+import type { Scope, ToldFact } from './looks.ts';
+import type { Stored } from './stored.ts';
 import type { Strikes } from './strikes.ts';
 import { named, originOf, Talker, UNITS, type Place, type TalkerParts } from './talker.ts';
 
@@ -21,7 +22,8 @@ const UNITS_ALONE = 7;
 const UNITS_TOGETHER = 15;
 /** Every node knows a budget within this time. */
 const KNOWN_MS = 2000;
-const LOOK_MS = 150;
+/** How long to wait before a request is repeated that got no answer. */
+const AGAIN_MS = 150;
 /** For how long talkers go on when nothing is left. */
 const OVER_MS = 4000;
 const PROBE_EVERY_MS = 700;
@@ -79,15 +81,18 @@ export class Story {
     await this.#raise();
     await this.#lower();
     const opened = [...this.#talkers, this.#another].flatMap((one) => (one === undefined ? [] : [one.sessionId]));
-    this.#ends = await this.#parts.stored.sessions(opened);
+    this.#ends = await this.#parts.looks.sessions(opened);
     if (this.#kind.of === 'installation') await this.#ask((backend) => backend.delete(this.#path));
   }
 
   /** The outcome, once everything was reported. */
-  async observe(eventsOf: (budgetId: string, account: string) => ObservedAccount['events']): Promise<ObservedStory> {
-    const { stored, strikes } = this.#parts;
+  async observe(
+    stored: Stored,
+    eventsOf: (budgetId: string, account: string) => ObservedAccount['events'],
+  ): Promise<ObservedStory> {
+    const { strikes } = this.#parts;
     const { measure, then } = this.#kind;
-    const facts = await this.#facts();
+    const facts = await stored.facts(this.#target);
     const accounts: ObservedAccount[] = [];
     for (const [name, { scope, talkers }] of this.#accounts())
       accounts.push({
@@ -201,15 +206,20 @@ export class Story {
   }
 
   #used(): Promise<number> {
-    return this.#parts.stored.used(this.#accountOf(this.#lead).scope, this.#kind.measure);
+    return this.#parts.looks.used(this.#accountOf(this.#lead).scope, this.#kind.measure);
   }
 
-  #facts(): Promise<StoredFact[]> {
+  /** The budget as facts name it. */
+  get #target(): string {
     const { of } = this.#kind;
-    return this.#parts.stored.facts(`${of === 'installation' ? of : this.#parts.tenantId}/${this.#id}`);
+    return `${of === 'installation' ? of : this.#parts.tenantId}/${this.#id}`;
   }
 
-  #isTold(facts: readonly StoredFact[], percent: number): boolean {
+  #facts(): Promise<ToldFact[]> {
+    return this.#parts.looks.facts(this.#target);
+  }
+
+  #isTold(facts: readonly ToldFact[], percent: number): boolean {
     const { name } = this.#accountOf(this.#lead);
     return facts.some((fact) => fact.account === name && fact.percent >= percent);
   }
@@ -222,16 +232,17 @@ export class Story {
   async #burnWhile(isWanted: () => Promise<boolean>): Promise<void> {
     this.#isBurning = true;
     const burning = this.#talkers.map((talker) => talker.burn(() => this.#isBurning));
-    while (this.#talkers.some(({ isOver }) => !isOver) && (await isWanted())) await delay(LOOK_MS);
+    while (this.#talkers.some(({ isOver }) => !isOver) && (await isWanted())) await delay(this.#parts.looks.everyMs);
     this.#isBurning = false;
     await Promise.all(burning);
   }
 
   /** The lead uses exactly what a threshold lacks. Right after its entry is saved, a node may be killed or PostgreSQL frozen. */
   async #cross(percent: number): Promise<void> {
-    const missing = Math.ceil((this.#limit * percent) / 100) - (await this.#used());
+    const goal = Math.ceil((this.#limit * percent) / 100);
+    const missing = goal - (await this.#used());
     if (missing <= 0 || this.#lead.isOver) return;
-    const { strikes, stored } = this.#parts;
+    const { strikes, looks } = this.#parts;
     const strike = this.#random.chance(STRIKES) && strikes.take();
     let isStruck = false;
     const { victim } = strikes;
@@ -240,15 +251,16 @@ export class Story {
     const answered = this.#lead.report(used, victim, report);
     if (!strike) return answered;
     try {
-      const endMs = Date.now() + 5000;
-      while (!(await stored.hasEntry(report.name)) && Date.now() < endMs);
+      await looks.whenSaved(report.name);
       isStruck = true;
-      if (this.#random.chance(FREEZES)) await strikes.freeze();
+      if (this.#random.chance(FREEZES)) await strikes.freeze(victim);
       else await strikes.kill(victim);
       await answered;
     } finally {
       strikes.release();
     }
+    // The kill came too early.
+    if ((await this.#used()) < goal) return this.#lead.report(used, victim, { name: report.name, isLost: () => false });
     if (this.#isTold(await this.#facts(), percent)) return undefined;
     strikes.met += 1;
     if (!this.#random.chance(SILENCES)) return undefined;
@@ -296,10 +308,10 @@ export class Story {
 
   async #isAllEnded(): Promise<boolean> {
     if (this.#kind.then !== 'end') return true;
-    const { stored } = this.#parts;
+    const { looks } = this.#parts;
     for (const { scope, talkers } of this.#accounts().values()) {
-      if ((await stored.used(scope, this.#kind.measure)) < this.#limit) continue;
-      const sessions = await stored.sessions(talkers.map(({ sessionId }) => sessionId));
+      if ((await looks.used(scope, this.#kind.measure)) < this.#limit) continue;
+      const sessions = await looks.sessions(talkers.map(({ sessionId }) => sessionId));
       if (sessions.some(({ endReason }) => endReason === null)) return false;
     }
     return true;
@@ -338,7 +350,7 @@ export class Story {
   }
 
   async #isAnotherOver(): Promise<boolean> {
-    const sessions = await this.#parts.stored.sessions(this.#another === undefined ? [] : [this.#another.sessionId]);
+    const sessions = await this.#parts.looks.sessions(this.#another === undefined ? [] : [this.#another.sessionId]);
     return sessions.every(({ endReason }) => endReason !== null);
   }
 
@@ -360,11 +372,12 @@ export class Story {
       const reply = await send(this.#parts.world.backend(() => originOf(this.#parts, tries))).catch(() => undefined);
       if (reply !== undefined && (reply.status < 300 || [404, 409].includes(reply.status))) return;
       if (reply !== undefined && reply.status < 500) throw new Error(`${this.name}: ${reply.text}`);
-      await delay(LOOK_MS);
+      await delay(AGAIN_MS);
     }
   }
 
   async #until(isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
-    for (const endMs = Date.now() + withinMs; !(await isSo()) && Date.now() < endMs;) await delay(LOOK_MS * 3);
+    for (const endMs = Date.now() + withinMs; !(await isSo()) && Date.now() < endMs;)
+      await delay(this.#parts.looks.everyMs * 3);
   }
 }

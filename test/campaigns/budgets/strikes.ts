@@ -14,12 +14,13 @@ const TAKEN_OVER_MS = 14_000;
 export interface StrikesParts {
   readonly world: World;
   readonly nodes: Switchboard[];
-  readonly database: PostgresService;
+  /** Undefined where the only node has an embedded database: then it is killed instead. */
+  readonly database: PostgresService | undefined;
   readonly random: Random;
   readonly everyMs: number;
 }
 
-/** Kills nodes and freezes PostgreSQL, one at a time, when a budget has just reached a threshold. */
+/** Kills nodes, and freezes PostgreSQL, one at a time, when a budget has just reached a threshold. */
 export class Strikes {
   readonly all: Strike[] = [];
   kills = 0;
@@ -61,8 +62,10 @@ export class Strikes {
     strike.untilMs = Date.now() + TAKEN_OVER_MS;
   }
 
-  async freeze(): Promise<void> {
+  /** Freezes PostgreSQL. @param n the node to kill where there is none */
+  async freeze(n: number): Promise<void> {
     const { database, random } = this.#parts;
+    if (database === undefined) return this.kill(n);
     const strike = { fromMs: Date.now(), untilMs: Infinity };
     this.all.push(strike);
     await freeze(database, random);

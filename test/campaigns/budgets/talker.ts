@@ -5,7 +5,7 @@ import type { Switchboard } from '../../support/switchboard.ts';
 import type { World } from '../../support/world.ts';
 import type { Random } from '../faults/random.ts';
 import type { Kind } from './kinds.ts';
-import type { Stored } from './stored.ts';
+import type { Looks } from './looks.ts';
 
 /** What a talker uses each time. */
 const UNIT = responseOf(1);
@@ -28,7 +28,7 @@ export interface Place {
 export interface TalkerParts {
   readonly world: World;
   readonly nodes: readonly Switchboard[];
-  readonly stored: Stored;
+  readonly looks: Looks;
   readonly random: Random;
 }
 
@@ -67,14 +67,14 @@ export class Talker {
 
   /** Opens a session at one of the nodes, with or without a call, retrying until it is open. */
   static async open(parts: TalkerParts, place: Place, node: number, hasCall: boolean): Promise<Talker> {
-    const { world, stored } = parts;
+    const { world, looks } = parts;
     const { widgetKey, agentId } = place;
     for (const endMs = Date.now() + OPENED_WITHIN_MS; ;) {
       const page = Page.of(world).at(() => originOf(parts, node));
       try {
         await page.create({ widgetKey, agentId });
         const call = hasCall ? await dial(page, parts) : undefined;
-        return new Talker(parts, place, page, await stored.subjectOf(page.sessionId), call);
+        return new Talker(parts, place, page, await looks.subjectOf(page.sessionId), call);
       } catch (error) {
         if (Date.now() > endMs) throw error;
         await page.end().catch(() => undefined);
@@ -135,10 +135,10 @@ export class Talker {
   }
 }
 
-async function dial(page: Page, { world, stored }: TalkerParts): Promise<TestCall> {
+async function dial(page: Page, { world, looks }: TalkerParts): Promise<TestCall> {
   const { status, text } = await page.exchange();
   if (status !== 201) throw new Error(text);
-  const id = await stored.providerCallOf(page.sessionId);
+  const id = await looks.providerCallOf(page.sessionId);
   const call = world.provider.calls.all.find((one) => one.id === id);
   if (call === undefined) throw new Error('the provider has no such call');
   return call;

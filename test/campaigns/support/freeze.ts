@@ -6,7 +6,7 @@ const FREEZE_EVERY_MS = { min: 8000, max: 20_000 };
 /** Some freezes are shorter than the nodes' deadline for PostgreSQL, some longer. */
 const FREEZE_MS = { min: 300, max: 4000 };
 /** The nodes' deadline for PostgreSQL. */
-export const DATABASE_DEADLINE_MS = 1500;
+export const deadline = { DATABASE_DEADLINE_MS: '1500' };
 
 /** Stops PostgreSQL for a while, so that it looks like a hung machine. */
 export async function freeze(database: PostgresService, random: Random): Promise<void> {

@@ -16,19 +16,27 @@ export async function kill(node: Switchboard | undefined): Promise<Kill> {
   return { sentAtMs, goneAtMs: Date.now() };
 }
 
+const LOOK_MS = 100;
+
 /** Kills the nodes in turn without warning and starts another in place of each. @param nodes the nodes that run at the moment */
 export async function killInTurn(
   world: World,
   nodes: Switchboard[],
-  { durationMs, killEveryMs }: { readonly durationMs: number; readonly killEveryMs: number },
+  { isOver, killEveryMs }: { readonly isOver: () => boolean; readonly killEveryMs: number },
 ): Promise<Kill[]> {
   const kills: Kill[] = [];
-  for (const endMs = Date.now() + durationMs; Date.now() < endMs;) {
-    const nextMs = Date.now() + killEveryMs;
+  for (let nextMs = Date.now(); !isOver(); await delay(LOOK_MS)) {
+    if (Date.now() < nextMs) continue;
+    nextMs = Date.now() + killEveryMs;
     const n = kills.length % nodes.length;
     kills.push(await kill(nodes[n]));
     nodes[n] = await world.startServer();
-    await delay(Math.max(0, nextMs - Date.now()));
   }
   return kills;
+}
+
+/** Is over after this time. */
+export function overAfter(ms: number): () => boolean {
+  const endMs = Date.now() + ms;
+  return () => Date.now() >= endMs;
 }

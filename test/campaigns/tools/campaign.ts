@@ -9,7 +9,7 @@ import { openStored } from '../../support/stored.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import { site, siteKey, type World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
-import { killInTurn, type Kill } from '../support/kill-in-turn.ts';
+import { killInTurn, overAfter, type Kill } from '../support/kill-in-turn.ts';
 import { AskingCall } from './asking-call.ts';
 import { lossOf } from './losses.ts';
 
@@ -99,14 +99,14 @@ async function openCalls(world: World, count: number): Promise<AskingCall[]> {
 async function killWhileAsking(
   world: World,
   calls: readonly AskingCall[],
-  options: CampaignOptions,
+  { durationMs, killEveryMs }: CampaignOptions,
   random: Random,
 ): Promise<Kill[]> {
   const nodes: Switchboard[] = [world.server, await world.startServer()];
   let isOver = false;
   for (const call of calls) void askAgainAndAgain(call, random.fork(), () => isOver);
   const beats = calls.map((call) => setInterval(() => void call.beat(), BEAT_EVERY_MS));
-  const kills = await killInTurn(world, nodes, options);
+  const kills = await killInTurn(world, nodes, { killEveryMs, isOver: overAfter(durationMs) });
   isOver = true;
   await delay(SETTLE_MS);
   for (const beat of beats) clearInterval(beat);

@@ -1,23 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import postgres, { type Sql } from 'postgres';
+import type { Sql } from 'postgres';
 import { Page, startCalls } from '../../e2e/calls-world.ts';
-import { startPostgres, type PostgresService } from '../../support/services/postgres.ts';
-import { startRedis } from '../../support/services/redis.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import type { World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
-import { killInTurn } from '../support/kill-in-turn.ts';
+import { killInTurn, overAfter } from '../support/kill-in-turn.ts';
 import { factsOf, happened } from './facts.ts';
-import { faultsOf, probesWithin, type ObservedEndpoint } from './judge.ts';
+import { faultsOf, probesWithin, type ObservedEndpoint, type ToldOf } from './judge.ts';
 import { startReceivers, type Receivers } from './receivers.ts';
-import { DATABASE_DEADLINE_MS, freezeNowAndThen } from '../support/freeze.ts';
+import { deadline, freezeNowAndThen } from '../support/freeze.ts';
 import { Hooks } from '../support/hooks.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
+import { environmentOf, readStored, startStores, type Stores } from '../support/stores.ts';
 
 export interface CampaignOptions {
   readonly durationMs: number;
   readonly people: number;
   readonly killEveryMs: number;
+  /** One node with embedded stores instead of two with PostgreSQL and Redis. */
+  readonly embedded: boolean;
   readonly seed: number;
   readonly say: (line: string) => void;
 }
@@ -35,13 +36,10 @@ const REST_MS = 600_000;
 /** Kills nodes and freezes PostgreSQL while sessions come and go. @returns a description of what was seen, and the rules that were broken */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const random = new Random(options.seed);
-  const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
-  const sql = postgres(database.url, { max: 4, onnotice: () => undefined });
+  const stores = options.embedded ? undefined : await startStores(deadline);
   const receivers = await startReceivers(random.fork());
   const world = await startCalls({
-    DATABASE_URL: database.url,
-    REDIS_URL: redis.url,
-    DATABASE_DEADLINE_MS: String(DATABASE_DEADLINE_MS),
+    ...environmentOf(stores),
     OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
     CALL_GRACE_SEC: '2',
     MAX_SESSION_IDLE_SEC: '6',
@@ -49,40 +47,39 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
     STALE_REAP_SEC: '4',
   });
   try {
-    return await run({ world, database, sql, receivers, random }, options);
+    return await run({ world, stores, receivers, random }, options);
   } finally {
     await world.close();
     for (const receiver of receivers.all) receiver.close();
-    await sql.end({ timeout: 1 });
-    await Promise.all([redis.stop(), database.stop()]);
+    await stores?.stop();
   }
 }
 
 interface Parts {
   readonly world: World;
-  readonly database: PostgresService;
-  readonly sql: Sql;
+  readonly stores: Stores | undefined;
   readonly receivers: Receivers;
   readonly random: Random;
 }
 
-async function run({ world, database, sql, receivers, random }: Parts, options: CampaignOptions) {
-  const { say, durationMs } = options;
-  const nodes: Switchboard[] = [world.server, await world.startServer()];
+async function run({ world, stores, receivers, random }: Parts, options: CampaignOptions) {
+  const { say, durationMs, killEveryMs } = options;
+  const nodes: Switchboard[] = [world.server];
+  if (stores !== undefined) nodes.push(await world.startServer());
   const hooks = new Hooks(world, nodes);
   for (const receiver of receivers.all) await hooks.add(receiver);
-  const early = watchForEarly(receivers.all, sql);
-  say(`two nodes tell ${receivers.all.length} endpoints; seed ${options.seed}, ${durationMs / 1000} s`);
+  const early = watchForEarly(receivers.all, stores?.sql);
+  say(`${nodesOf(nodes)} tell ${receivers.all.length} endpoints; seed ${options.seed}, ${durationMs / 1000} s`);
 
   const state = { isOver: false };
   const people = Array.from({ length: options.people }, () => comeAndGo(world, nodes, random.fork(), state));
   const others = [
-    freezeNowAndThen(database, random.fork(), state),
+    stores === undefined ? Promise.resolve(0) : freezeNowAndThen(stores.database, random.fork(), state),
     repeatedly(ROTATE_EVERY_MS, state, () => hooks.rotate(receivers.rotating)),
     repeatedly(GONE_EVERY_MS, state, () => hooks.enable(receivers.gone)),
   ];
   const beganAtMs = Date.now();
-  const kills = await killInTurn(world, nodes, options);
+  const kills = await killInTurn(world, nodes, { killEveryMs, isOver: overAfter(durationMs) });
   state.isOver = true;
   const opened = await Promise.all(people);
   const [freezes = 0] = await Promise.all(others);
@@ -91,11 +88,11 @@ async function run({ world, database, sql, receivers, random }: Parts, options: 
 
   say('all receivers answer again: waiting until nothing waits for them');
   receivers.heal();
-  const restMs = await rest(hooks, receivers.all, sql);
-  const facts = await factsOf(sql);
+  const restMs = await rest(hooks, receivers.all);
   const told: ObservedEndpoint[] = [];
   for (const receiver of receivers.all)
     told.push({ ...nameOf(receiver), deliveries: await hooks.deliveriesOf(receiver) });
+  const facts = await readStored(world, stores, factsOf);
   const broken = [...told.flatMap((one) => faultsOf(one, facts)), ...(await early.found())];
   if (restMs === undefined) broken.push(`something waits still after ${REST_MS / 1000} s`);
   // Until it had failed five times, two nodes may each have sent it two at once; a node that was killed may not have recorded a failure.
@@ -103,7 +100,7 @@ async function run({ world, database, sql, receivers, random }: Parts, options: 
   if (deadCost > mostOfDead) broken.push(`the dead endpoint was sent ${deadCost} requests, at most ${mostOfDead}`);
   if (deadCost < 6) broken.push('the dead endpoint was never probed: nothing was shown');
   const text = [
-    `${kills.length} kills in ${Math.round(failedForMs / 1000)} s, PostgreSQL frozen ${freezes} times, ${options.people} people, seed ${options.seed}`,
+    `${nodesOf(nodes)}: ${kills.length} kills in ${Math.round(failedForMs / 1000)} s, PostgreSQL frozen ${freezes} times, ${options.people} people, seed ${options.seed}`,
     `${sum(opened)} sessions were opened; the database has ${facts.length} facts: ${countsOf(facts.map(({ type }) => type))}`,
     ...told.map(lineOf),
     `the dead endpoint cost ${deadCost} requests in ${Math.round(failedForMs / 1000)} s, at most ${mostOfDead} were its due`,
@@ -132,17 +129,17 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** Checks in the database, when a fact is first delivered, that it has happened. */
-function watchForEarly(receivers: readonly Receiver[], sql: Sql) {
+/** Checks in the database, when a fact is first delivered, that it has happened. @param sql undefined where only the node can read the database */
+function watchForEarly(receivers: readonly Receiver[], sql: Sql | undefined) {
   const seen = new Set<string>();
   const looks: Promise<string | undefined>[] = [];
-  const look = async (received: Received): Promise<string | undefined> =>
-    (await happened(sql, received)) ? undefined : `${received.fact} was told before it was there`;
+  const look = async (received: Received, seenBy: Sql): Promise<string | undefined> =>
+    (await happened(seenBy, received)) ? undefined : `${received.fact} was told before it was there`;
   for (const receiver of receivers)
     receiver.onReceived = (received) => {
-      if (seen.has(received.fact)) return;
+      if (sql === undefined || seen.has(received.fact)) return;
       seen.add(received.fact);
-      const found = look(received);
+      const found = look(received, sql);
       found.catch(() => undefined);
       looks.push(found);
     };
@@ -152,6 +149,10 @@ function watchForEarly(receivers: readonly Receiver[], sql: Sql) {
     },
     found: async () => (await Promise.all(looks)).filter((fault) => fault !== undefined),
   };
+}
+
+function nodesOf({ length }: readonly Switchboard[]): string {
+  return length === 1 ? 'one node with embedded stores' : `${length} nodes`;
 }
 
 /** Opens one session after another, with or without a call, and ends most of them. @returns how many */
@@ -189,17 +190,22 @@ async function repeatedly(everyMs: number, state: { readonly isOver: boolean }, 
   return undefined;
 }
 
-/** Waits until all sessions have ended and every event is delivered. @returns how long that took; undefined if it did not happen */
-async function rest(hooks: Hooks, receivers: readonly Receiver[], sql: Sql): Promise<number | undefined> {
+/** Waits until all sessions are settled and every event is delivered. @returns how long that took; undefined if it did not happen */
+async function rest(hooks: Hooks, receivers: readonly Receiver[]): Promise<number | undefined> {
   const beganAtMs = Date.now();
   while (Date.now() < beganAtMs + REST_MS) {
-    const [left] = await sql<{ open: number; untold: number }[]>`
-      select (select count(*)::integer from voice_session where ended_at_ms is null) as open,
-        (select count(*)::integer from webhook_settling) as untold`;
     let waiting = 0;
     for (const receiver of receivers) waiting += await hooks.hurry(receiver);
-    if (left?.open === 0 && left.untold === 0 && waiting === 0) return Date.now() - beganAtMs;
+    if (waiting === 0 && receivers.every(isSettled)) return Date.now() - beganAtMs;
     await delay(LOOK_MS);
   }
   return undefined;
+}
+
+/** Whether the receiver was told that each session it knows has settled. */
+function isSettled({ types, received }: Receiver): boolean {
+  const refsOf = (wanted: string): Set<string> =>
+    new Set(received.flatMap(({ type, data }) => (type === wanted ? [(data as ToldOf).ref] : [])));
+  const settled = refsOf('session.settled');
+  return !types.includes('session.settled') || [...refsOf('session.started')].every((ref) => settled.has(ref));
 }

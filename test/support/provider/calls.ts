@@ -115,6 +115,8 @@ export class TestCalls {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.upgrades += 1;
     this.upgradeRequests.push({ headers: request.headers });
+    // A process that is killed resets its connections.
+    socket.on('error', () => undefined);
     if (this.attachMode === 'never') return void this.#unanswered.add(socket);
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
     const path = pathname.replace(/^\/(?:openai\/)?v1/, '');
