@@ -33,8 +33,8 @@ async function goesOn(record: CallRecord, at: number, deps: CallHolder): Promise
   const { store, sessions, voiceLimits, resumeTokens, holds, host } = deps;
   const { id, sessionId, createdAtMs, closingAtMs, closedAtMs, graceUntilMs, fence } = record;
   const session = await sessions.find(sessionId);
-  if (session === undefined || classify(session, at, voiceLimits) !== 'engaged') return false;
-  const next = await resumeTokens.nextPageOf(session, closingAtMs ?? closedAtMs ?? at, at);
+  const isEngaged = session !== undefined && classify(session, at, voiceLimits) === 'engaged';
+  const next = isEngaged ? await resumeTokens.nextPageOf(session, closingAtMs ?? closedAtMs ?? at, at) : undefined;
   // Read after the token: a page that has just used it has first made this call wait for longer.
   const calls = await store.ofSession(sessionId);
   const hasFollower = calls.some((call) =>

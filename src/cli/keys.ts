@@ -160,7 +160,7 @@ async function issue(
   if (!(await deps.tenants.all()).some(({ id }) => id === tenantId)) {
     // No server has started with this tenant yet. Its keys are left to the server, which knows which origin the demo's keys belong to.
     const tenant = (await readTenantsFile(tenantsFile, deps.clock.now())).find(({ id }) => id === tenantId);
-    if (tenant !== undefined) await deps.tenants.merge([{ ...tenant, keys: [] }]);
+    if (tenant !== undefined) await deps.tenants.merge([{ ...tenant, keys: [] }], true);
   }
   const keys = await issueKeys(request, by, deps);
   return keys instanceof Refusal || keys.length > 1 ? keys : (keys[0] as WidgetKey);

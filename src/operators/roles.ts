@@ -82,7 +82,7 @@ export function eventSeenBy(operator: Operator, event: OperatorEvent): OperatorE
   return { ...event, detail, node: null };
 }
 
-/** Whether an operator sees whole session ids, which prove their callers. */
+/** Whether an operator sees whole session ids, which prove their callers, and finds somebody by address. */
 export function seesWholeIds({ role }: Operator): boolean {
   return role === 'operator' || role === 'service';
 }

@@ -111,6 +111,20 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     await here.page.unrouteAll();
   }
 
+  /** Once the operator may no longer see what the page showed, none of it is left, not even to be copied. */
+  async function hidesWhatIsForbidden(): Promise<void> {
+    const heading = here.page.locator('h1');
+    expect(await heading.innerText()).toBe('INVALID_WIDGET_KEY');
+    const json = { error: 'no', code: 'FORBIDDEN', userMessage: 'Not you.' };
+    await here.page.route('**/api/**', (route) => route.fulfill({ status: 403, json }));
+    await here.page.keyboard.press('p');
+    await here.page.keyboard.press('p');
+    await here.sees('You may not see this refusal', '#main');
+    expect(await heading.innerText()).toBe('Request');
+    expect(await here.page.locator('#main button').allInnerTexts()).toEqual([]);
+    await here.page.unrouteAll();
+  }
+
   test('stands still while it loads, fits every window, is printed whole on white paper, and says what it cannot read again', async () => {
     const { page } = here;
     await page.locator('.rail a').first().waitFor();
@@ -160,6 +174,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
         await page.screenshot({ path: `${SCREENSHOTS}/${path.replaceAll(/\W/g, '_')}-print.png` });
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
       if (isConsole && path !== NOWHERE) await saysThatItIsOld();
+      if (path.endsWith(requestId)) await hidesWhatIsForbidden();
     }
   });
 });

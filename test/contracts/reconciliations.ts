@@ -77,6 +77,7 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
       await count(0, { ...gap, picoDollars: 9_000_000n, atMs: TO });
       await count(0, { key: 'own', priceVersion: 'agent' });
       await count(0, { model: 'unknown', priceVersion: '2031-01-01 dearest' });
+      await count(0, { model: 'unknown', priceVersion: '2031-05-01 dearest' });
       await count(0, { priceVersion: '2031-05-01' });
       const { causes, hasOwnPrices } = await days().counted([provider], FROM, TO);
       expect(hasOwnPrices).toBe(true);

@@ -759,6 +759,15 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await typesTo(one)).toEqual([]);
       });
 
+      test('may be deleted once the file no longer names its tenant, and not because a command adds another one', async () => {
+        const id = randomId();
+        await stores().tenants.merge([tenant(id, [webhook])]);
+        await stores().tenants.merge([tenant(randomId())], true);
+        expect(await stores().webhooks.delete(`${id}:billing`)).toBe(false);
+        await stores().tenants.merge([tenant(randomId())]);
+        expect(await stores().webhooks.delete(`${id}:billing`)).toBe(true);
+      });
+
       const names = (count: number, from = 0) =>
         Array.from({ length: count }, (_, n) => ({ ...webhook, id: `w${from + n}` }));
 

@@ -95,6 +95,14 @@ describe('A budget', () => {
     expect(JSON.stringify(stored)).not.toContain('@example.com');
   });
 
+  test('of a visitor named by address is made by operators alone, as admins must not find out whose sessions are whose', async () => {
+    const boss = await app.as('boss@globex.example');
+    const wanted = { tenantId: 'globex', dollars: 1 };
+    const refused = await make({ ...wanted, of: `user:${somebody()}` }, boss);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect(await make({ ...wanted, of: `user:${'a'.repeat(32)}` }, boss)).toMatchObject({ status: 201 });
+  });
+
   test('counts usage of its period from before it was created, and acts on it at once', async () => {
     const key = await app.key();
     const id = await app.open(key);

@@ -21,7 +21,7 @@ import type { Entry } from '../../stores/journal/contract.ts';
 import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from '../../tenants/budgets.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
-import { actorSeenBy, mayDo, seesTenant, within, type Operator } from '../roles.ts';
+import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
 import { done, string } from '../../protocol/values.ts';
 
@@ -121,17 +121,27 @@ export function makeBudgetRoute(services: Services): Route {
     find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
     async handle(call, _query, scope) {
       const { tenantId: _, reason: _reason, ...terms } = call.body;
-      const of = scope === null ? terms.of : ofStored(scope, terms.of, services);
+      const of = scope === null ? terms.of : ofStored(scope, terms.of, call.operator, services);
+      if (of instanceof Refusal) return of;
       const made = await makeBudget(scope, { ...terms, of }, actBy(call), services.operators.budgetDeps);
       return made instanceof Refusal ? made : await replyOf(made, call, services);
     },
   });
 }
 
-/** A visitor who is named by address is stored as a subject, as usage is counted (docs/contract.md, section 4.3). */
-function ofStored(tenantId: string, of: string, { identity }: Services): string {
+/**
+ * A visitor who is named by address is stored as a subject, as usage is counted (docs/contract.md, section 4.3).
+ * @returns a Refusal FORBIDDEN for whoever may not look for somebody by address: the reply tells whose sessions are this person's
+ */
+function ofStored(tenantId: string, of: string, operator: Operator, { identity }: Services): string | Refusal {
   const address = addressOfUser(of);
-  return address === undefined ? of : `user:${identity.subjects.widgetUser(tenantId, address)}`;
+  if (address === undefined) return of;
+  if (!seesWholeIds(operator))
+    return new Refusal(
+      'FORBIDDEN',
+      'A visitor is named by address by operators (OPERATOR_EMAILS) alone: give user:SUBJECT.',
+    );
+  return `user:${identity.subjects.widgetUser(tenantId, address)}`;
 }
 
 const budgetParams = z.object({ id: string('The id of the budget in its tenant', 'march') });

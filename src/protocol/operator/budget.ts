@@ -125,7 +125,7 @@ const ofAsked = z
   .refine((of) => OF.test(of) || addressOfUser(of) !== undefined, `must be ${OF_ASKED}`)
   .meta({
     description:
-      'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each user separately), `user:SUBJECT`, or `user:ADDRESS`: the visitor of the tenant with this e-mail address, who is stored as a subject',
+      'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each user separately), `user:SUBJECT`, or `user:ADDRESS`: the visitor of the tenant with this e-mail address, who is stored as a subject; not for admins of tenants',
     examples: ['tenant', 'key:site', 'user:ada@example.com'],
   });
 

@@ -93,7 +93,8 @@ function byModel(rows: readonly ModelRow[]): CountedModel[] {
 
 /** Models whose price was not known, or changed. */
 function causesIn(rows: readonly ModelRow[]): Pick<Causes, 'unpriced' | 'repriced'> {
-  const unpriced = rows.filter(({ priceVersion }) => isUnpriced(priceVersion)).map(({ model }) => model);
+  const highest = rows.filter(({ priceVersion }) => isUnpriced(priceVersion));
+  const unpriced = [...new Set(highest.map(({ model }) => model))];
   const listed = rows.filter(({ priceVersion }) => priceVersion !== OWN_PRICE && !isUnpriced(priceVersion));
   const repriced = [...new Set(listed.map(({ model }) => model))]
     .map((model) => ({

@@ -160,11 +160,12 @@ export interface Tenants {
   all(): Promise<Tenant[]>;
   /**
    * Merges tenants, keys and webhooks in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
+   * @param isPart whether the file has more tenants; otherwise it no longer names the webhooks of others
    * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a
    *   new id, so that both serve while sites change over), or a key is given twice; TooManyWebhooks when webhooks that it adds would be more than
    *   a tenant may have. Then nothing is changed.
    */
-  merge(tenants: readonly Tenant[]): Promise<void>;
+  merge(tenants: readonly Tenant[], isPart?: boolean): Promise<void>;
   /**
    * Adds keys of one tenant, all of them or none.
    * @throws KeyTaken if an id or a key is in use, TooManyKeys if the tenant may not have that many

@@ -79,7 +79,7 @@ export function createPostgresTenants(database: Database): Tenants {
       }));
     },
 
-    async merge(tenants) {
+    async merge(tenants, isPart = false) {
       const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ ...key, tenantId: tenant.id })));
       refuseDuplicates(keys);
       await naming(keys, () =>
@@ -89,7 +89,7 @@ export function createPostgresTenants(database: Database): Tenants {
           await sql`lock table widget_key in share row exclusive mode`;
           for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeTenants(sql, some);
           for (const some of chunksOf(keys, CHUNK_ROWS)) await mergeKeys(sql, some);
-          for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeWebhooks(sql, some);
+          await mergeWebhooks(sql, tenants, isPart);
         }, PATIENT),
       );
     },

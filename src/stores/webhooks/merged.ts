@@ -1,5 +1,6 @@
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
-import type { AnySql } from '../../database/database.ts';
+import { CHUNK_ROWS, type AnySql } from '../../database/database.ts';
+import { chunksOf } from '../../kernel/chunks.ts';
 import { TooManyWebhooks, type Tenant } from '../tenants/contract.ts';
 import { findCrowded, namedEndpoint, type WebhookEndpoint } from './contract.ts';
 
@@ -8,15 +9,23 @@ const FILE = 'file';
 
 /**
  * Adds the endpoints that the tenants of a file name, and changes those that differ: their URL and types, not how they are doing.
+ * @param isPart whether the file has more tenants than these
  * @throws TooManyWebhooks
  */
-export async function mergeWebhooks(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
+export async function mergeWebhooks(sql: AnySql, tenants: readonly Tenant[], isPart: boolean): Promise<void> {
+  // Whoever adds one elsewhere waits, and then counts these. Locked before any row is, to avoid deadlocks with those who change one.
+  await sql`lock table webhook_endpoint in share row exclusive mode`;
+  if (!isPart)
+    await sql`
+      update webhook_endpoint set in_file = false where in_file and tenant_id <> all(${tenants.map(({ id }) => id)}::text[])`;
+  for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeSome(sql, some);
+}
+
+async function mergeSome(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
   const tenantIds = tenants.map(({ id }) => id);
   const rows = tenants.flatMap(({ id: tenantId, webhooks = [] }) =>
     webhooks.map(({ id, ...webhook }) => ({ ...newEndpoint(namedEndpoint(tenantId, id)), tenantId, ...webhook })),
   );
-  // Whoever adds one elsewhere waits, and then counts these. Locked before any row is, to avoid deadlocks with those who change one.
-  await sql`lock table webhook_endpoint in share row exclusive mode`;
   const kept = await sql<Pick<WebhookEndpoint, 'id' | 'tenantId'>[]>`
     select id, tenant_id from webhook_endpoint where tenant_id = any(${tenantIds}::text[])`;
   const crowded = findCrowded(tenants, kept);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
-import { SECOND } from '../../support/clock.ts';
+import { HOUR, SECOND } from '../../support/clock.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
 /** The world's heartbeats come every 45 seconds; without a resume token a session waits 30 seconds (CALL_GRACE_SEC) for another call. */
@@ -98,6 +99,16 @@ describe('A session whose page has left its call', () => {
     await pass(SECOND);
     expect(endReason()).toBeNull();
     await expectEnd(30 * SECOND);
+  });
+
+  test('that went idle after another call is not ended for the call before it', async () => {
+    leave();
+    await pass(5 * SECOND);
+    await world.open(node);
+    const session = world.sessions.get(SESSION) as VoiceRecord;
+    world.sessions.set(SESSION, { ...session, lastActivityAtMs: world.clock.now() - 2 * HOUR });
+    await pass(30 * SECOND);
+    expect(endReason()).toBeNull();
   });
 
   test('ends after CALL_GRACE_SEC if its page is still there and opens no other call', async () => {

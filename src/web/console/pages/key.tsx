@@ -72,7 +72,7 @@ function Shown({ found, agents, children }: ShownProps) {
   const day = dayIn(me.value?.timeZone ?? 'UTC', now.peek() - WEEK_MS);
   const asked = queryText({ by: 'key', tenantId, limit: '200', ...askedRange({ from: day, to: day }, now.peek()) });
   const usage = useResource<UsageReport>(`/api/operator/usage${asked}`, watch, { isPast: true });
-  const report = usage.body.value;
+  const report = knownOf(usage);
   const row = report?.rows.find((each) => each.id === `${tenantId}/${id}`);
   const spentThen = report === undefined ? undefined : (row?.dollars ?? (report.nextCursor === null ? 0 : undefined));
   return (

@@ -11,7 +11,7 @@ import { CopyMenu } from '../parts/menu.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Empty, Shown } from '../parts/view-states.tsx';
+import { Empty, knownOf, Shown } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 
 /** Why one request was refused, found by the request id in its reply. */
@@ -21,7 +21,7 @@ export function RefusalPage() {
   const resource = useResource<FoundRefusal>(path, { topics: ['counts'] });
   const { route } = useLocation();
   const { to } = useScope();
-  const found = resource.body.value;
+  const found = knownOf(resource);
   const code = found?.found === 'exact' ? found.refusal.code : undefined;
   usePage(code ?? requestId);
   useKeys({ Escape: () => route(to('/console/refusals')) });

@@ -10,6 +10,7 @@ import { Matter } from '../../parts/matter.tsx';
 import { OpenButton, RevokeDialog } from '../../parts/modal.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
+import { knownOf } from '../../parts/view-states.tsx';
 import { countText } from '../../words/format.ts';
 
 type Stops = Output<typeof operatorStops>;
@@ -22,7 +23,7 @@ const watched: Watch = { topics: ['audit'] };
 export function OverviewHeading() {
   const { tenantId } = useScope();
   const path = `/api/operator/stop${queryText({ tenantId })}`;
-  const stops = useResource<Stops>(path, watched).body.value;
+  const stops = knownOf(useResource<Stops>(path, watched));
   const meant = tenantMeant(tenantId);
   const isStopped = stops?.stops.some((stop) => (stop.tenantId ?? '') === meant) ?? true;
   return (
