@@ -179,7 +179,7 @@ export const upstream = {
         'CALL_GRACE_SEC',
         s.integer(0, 3600),
         '30',
-        'seconds after the loss of a call within which another may follow before the session ends',
+        'seconds after the loss of a call within which another may follow before the session ends; longer while another page may resume it',
       ),
       perSession: variable(
         'CALLS_PER_SESSION',

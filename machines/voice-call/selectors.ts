@@ -77,7 +77,7 @@ export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLi
   return effect === 'ends' ? at : at + graceSec * SECOND_MS;
 }
 
-/** Until when a call that is over may be followed by another one, so that its session goes on; null for a call of which that is not, or no longer, so. */
+/** Until when the session of a call that is over waits for another call; null if it does not wait, or no longer. */
 export function awaitedUntilMs({ closeReason, graceUntilMs }: CallRecord): number | null {
   return closeReason !== null && effectOf(closeReason) === 'ends after grace' ? graceUntilMs : null;
 }

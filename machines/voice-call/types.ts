@@ -67,8 +67,8 @@ export interface CallRecord extends CallTerms {
   /** When the provider itself has ended the call at the latest; null until it is created. */
   readonly providerEndsAtMs: number | null;
   /**
-   * When the session ends because of how the call closed, unless another call followed a lost one, or is still awaited then; null if it goes on, or was
-   * ended already.
+   * When the session ends because of how the call closed, unless another call has followed a lost one by then, or is still awaited; null if it goes
+   * on, or was ended already.
    */
   readonly graceUntilMs: number | null;
   /** When the agent said goodbye, in this call or an earlier one of the session; null if it has not. */

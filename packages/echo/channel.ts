@@ -46,7 +46,7 @@ export class EventChannel {
   /** What to say once, if there is nothing else to answer. */
   #aside: string | undefined;
 
-  /** @param session the settings that the call was created with @param transcribes whether they ask for what the visitor says in words */
+  /** @param session the settings that the call was created with @param transcribes whether they ask for a transcript of the visitor */
   constructor(session: Settings, on: ChannelEvents, transcribes = false) {
     this.#created = { type: 'realtime', object: 'realtime.session', id: makeId('sess_'), ...session };
     this.#session = this.#created;
@@ -54,7 +54,7 @@ export class EventChannel {
     this.#transcribes = transcribes;
   }
 
-  /** Whether the session asks for what the visitor says in words. */
+  /** Whether the session, as it is set now, asks for a transcript of the visitor. */
   get isTranscribing(): boolean {
     const { audio }: Changes = this.#session;
     const transcription = audio?.input?.transcription;

@@ -17,7 +17,7 @@ export function describeResponse(id: string, status: 'in_progress' | 'completed'
   return { object: 'realtime.response', id, status, output: [] };
 }
 
-/** The events with which the API reports what a visitor said for `ms` milliseconds. @param isTranscribed whether the session asks for words */
+/** The events with which the API reports what a visitor said for `ms` milliseconds. @param isTranscribed whether the session asks for a transcript */
 export function describeTurn(item_id: string, ms: number, isTranscribed: boolean): readonly ToldEvent[] {
   const content = [{ type: 'input_audio', transcript: null }];
   const item = { id: item_id, object: 'realtime.item', type: 'message', status: 'completed', role: 'user', content };

@@ -9,7 +9,7 @@ export interface EchoSetup {
   readonly voice: string;
   readonly instructions?: string | undefined;
   readonly tools: readonly { readonly name: string }[];
-  /** Who decides on turns: with `push`, only the page. And whether what the visitor says is wanted in words, which it is if there is an object. */
+  /** With `detect: 'push'`, only the page decides on turns. An object as `transcribe` asks for what the visitor says in words. */
   readonly behaviour?:
     | {
         readonly turns?: { readonly detect?: string | undefined } | undefined;

@@ -61,12 +61,12 @@ export function sayUnasked(instructions: string | undefined): string {
   return words ?? 'Hello. I am an echo: I say back what I hear.';
 }
 
-/** Stands for the words of the echo, which are those of the visitor, whom it does not understand. */
+/** Stands for the words that the echo repeats, which it does not recognise. */
 export function describeSpeech(ms: number): string {
   return `(${lengthOf(ms)} of speech)`;
 }
 
-/** Stands for what a visitor said, where the session asks for it in words. */
+/** Stands for the words of a visitor, where the session asks for a transcript. */
 export function describeHeard(ms: number): string {
   return `(${lengthOf(ms)} of speech, which the echo does not transcribe)`;
 }

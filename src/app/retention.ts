@@ -34,7 +34,10 @@ export interface RetentionDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** Deletes what nobody will ask for again (docs/operations.md), and folds what need not be apart any more. A step that fails does not stop the others. Never rejects. */
+/**
+ * Deletes what nobody will ask for again (docs/operations.md), and adds up hours that are over. A step that fails does not stop the others. Never
+ * rejects.
+ */
 export async function deleteWhatIsOver(
   at: number,
   { retention, days, calendar, countedFromMs, onError }: RetentionDeps,
@@ -59,7 +62,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('usageHolds', at),
     () => retention.deleteSome('webhookEvents', daysAgo(days.webhooks)),
     () => retention.deleteSome('budgetStates', daysAgo(BUDGET_DAYS)),
-    // Until then budgets read them again every second, and processes add to them.
+    // Later hours are still counted by processes, and read by budgets every second.
     () => retention.foldHours(lastHoursMs(at)),
   ];
   if (days.sessions > 0) {

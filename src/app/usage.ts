@@ -74,7 +74,7 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
   const usage = createUsage({ ...parts, clientReports, reserveOf: reserveOf(core) });
   metrics.observeEach(
     'switchboard_daily_ceiling_used_ratio',
-    'Share that is used today of the totals of a tenant, or of one of its keys: of the thousand of which most is used',
+    'Share of the daily totals of a tenant or key that is used today; only the thousand highest',
     ['tenant', 'key'],
     async () => {
       const shares = await usage.readDayShares(core.clock.now());

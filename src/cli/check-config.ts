@@ -88,18 +88,18 @@ function findUnknownProxy({ mode, trustedProxies }: Config): string[] {
   ];
 }
 
-/** What production starts without, and is of no use without. */
+/** Warns of what production starts without, although it is of no use without it. */
 function findUnprepared({ mode, operatorEmails, mail }: Config, tenants: readonly Tenant[]): string[] {
   if (mode !== 'production') return [];
   return [
     ...(tenants.length > 0
       ? []
-      : ['no tenant is known, so nobody can talk: name yours in TENANTS_FILE, such as config/production-tenants.json']),
-    ...(operatorEmails.length > 0
-      ? []
-      : ['OPERATOR_EMAILS is not set: nobody but service tokens operates the service']),
+      : [
+          'there is no tenant, so nobody can talk: put yours into TENANTS_FILE (config/production-tenants.json is an example)',
+        ]),
+    ...(operatorEmails.length > 0 ? [] : ['OPERATOR_EMAILS is not set: only service tokens can operate the service']),
     ...(mail.from.address.endsWith('@localhost')
-      ? ['MAIL_FROM is at localhost, from where most mail servers accept nothing: set an address of yours']
+      ? ['MAIL_FROM is an address at localhost, from which most mail servers accept nothing: set one of your own']
       : []),
   ];
 }

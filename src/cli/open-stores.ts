@@ -60,8 +60,8 @@ export function openSecretStores(config: Config): Promise<SecretStores & Webhook
 }
 
 /**
- * The dependencies of `reconcile`. A drift that has grown is also told to webhooks and by mail, which a running server sends. It is logged to standard
- * error, because afterwards the nightly comparison finds nothing that has grown, and logs nothing.
+ * The dependencies of `reconcile`. A drift that has grown is also told to webhooks and by mail, which a running server sends. It is logged here, to
+ * standard error, because the nightly comparison that follows finds that nothing has grown, and logs nothing.
  */
 export function openReconciliationStores(
   config: Config,

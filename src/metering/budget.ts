@@ -13,7 +13,7 @@ const SHORT_SHARE = 0.2;
 const STEP_DOWN = 0.75;
 const STEP_UP = 2;
 
-/** An account that a call's usage counts for, with the most that its total may be: the day's of a subject, a key or a tenant, or that of a budget. */
+/** An account that a call's usage counts for, with its total and the most that it may be: of a subject, key or tenant in a day, or of a budget. */
 export interface Account {
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;

@@ -59,7 +59,7 @@ const then = z
     'What happens when the budget is used up: `end` refuses creates and ends live sessions, `refuse` refuses creates and lets live sessions continue, `tell` only tells operators',
   );
 
-/** What `of` of a stored budget may be. */
+/** What the field `of` of a stored budget may be. */
 export const OF = /^(?:installation|tenant|user|(?:key|agent|user):[A-Za-z0-9._:-]{1,200})$/;
 
 /** A calendar day in QUOTA_TIMEZONE. */

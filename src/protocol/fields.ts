@@ -45,7 +45,7 @@ export const version = string('The version of Switchboard', '0.1.0');
 
 export const MAX_REASON_LENGTH = 500;
 
-/** A reason as it is kept: without the space around it; undefined where that is all there is. */
+/** A reason as it is kept: without the space around it; undefined if it is blank. */
 export function reasonGiven(reason: string | undefined): string | undefined {
   return reason?.trim() || undefined;
 }
@@ -56,12 +56,12 @@ const reasonOf = (schema: z.ZodString) =>
     .meta({ examples: ['the visitor asked us to'] })
     .transform(reasonGiven)
     .optional()
-    .describe('The reason, for the audit; a blank one is none');
+    .describe('The reason, for the audit; a blank one counts as none');
 
 /** The reason that an operator gives for an action. */
 export const auditReason = reasonOf(z.string());
 
-/** The same in a query, where no value is empty. */
+/** The same in a query, where no value may be empty. */
 export const reasonAsked = reasonOf(z.string().min(1));
 
 /** The body of an action for which only a reason can be given. */

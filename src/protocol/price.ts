@@ -59,10 +59,10 @@ export function modelOfSnapshot(name: string): string {
 
 /** The version of an agent's own price. */
 export const OWN_PRICE = 'agent';
-/** Ends the version of the price of a model that is in no list: the highest rates in a version of it. */
+/** Follows the version of a list in that of a price, if the model is in no list and the highest rates of the lists are charged. */
 export const HIGHEST_RATES = ' dearest';
 
-/** Whether a version is that of the price of a model in no list. */
+/** Whether the model of a price with this version is in no list. */
 export function isUnpriced(priceVersion: string): boolean {
   return priceVersion.endsWith(HIGHEST_RATES);
 }

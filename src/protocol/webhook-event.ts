@@ -20,7 +20,7 @@ export const WEBHOOK_TYPES = {
   'key.revoked': 'A widget key was revoked',
   'key.paused': 'A widget key was paused',
   'login.succeeded': 'A user logged in to the console; only for webhooks of the installation',
-  'login.locked': 'A login code was tried in vain as often as it may be; only for webhooks of the installation',
+  'login.locked': 'A login code was tried in vain as often as is allowed; only for webhooks of the installation',
   'meter.drift': 'A day’s counted usage differs from the provider’s bill; only for webhooks of the installation',
 } as const;
 

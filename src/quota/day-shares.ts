@@ -26,11 +26,14 @@ interface DayCeiling {
 /** How much of it is used. */
 export interface DayShare extends DayCeiling {
   readonly used: UsageTotals;
-  /** Of tokens or dollars, whichever has the least left; 1 where nothing is left. */
+  /** Of tokens or dollars, whichever has the least left; 1 or more where nothing is left. */
   readonly share: number;
 }
 
-/** Reads how much is used today of the `totals` of tenants and of keys in use (docs/operations.md, Ceilings of a widget key), the highest share first. */
+/**
+ * Reads how much is used today of the `totals` of tenants and of keys in use (docs/operations.md, Ceilings of a widget key), the highest share
+ * first.
+ */
 export function createReadDayShares({ calendar, tenants, ledger }: DaySharesDeps) {
   const kept = cacheFor<readonly DayShare[]>(KEPT_MS, 1);
 

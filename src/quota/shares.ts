@@ -49,7 +49,7 @@ export function createReadShare({ calendar, sharedOf, stores }: ShareDeps) {
   };
 }
 
-/** The used share of a day's ceilings, of whichever has the least left; 1 where nothing is left. */
+/** The used share of a day's ceilings, of whichever has the least left; 1 or more where nothing is left. */
 export function shareOfDay(used: UsageTotals, { dailyTokens, dailyMicroDollars }: Ceilings): number {
   return Math.max(share(used.tokens, dailyTokens), share(used.microDollars, dailyMicroDollars));
 }

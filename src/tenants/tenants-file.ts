@@ -172,7 +172,9 @@ export function requireAdmins(tenants: readonly Tenant[], file: string): void {
 export function tooManyWebhooks(crowded: readonly CrowdedTenant[], file: string, cause?: unknown): TenantsFileError {
   const problems = crowded.map(({ tenantId, named, others }) => ({
     path: `tenant ${tenantId}`,
-    message: `${named} webhooks are too many: it has ${others} more, which the file does not name, and may have ${MAX_ENDPOINTS} in all. Name fewer, or delete some of those first (console, Webhooks, or DELETE /api/operator/webhooks/{id})`,
+    message:
+      `${named} webhooks are too many: it has ${others} more, which the file does not name, and may have ${MAX_ENDPOINTS} in all. ` +
+      'Name fewer, or delete some of those first (console, Webhooks, or DELETE /api/operator/webhooks/{id})',
   }));
   return new TenantsFileError(file, problems, cause);
 }

@@ -35,8 +35,8 @@ const SLOW_MS = 2 * SECOND_MS;
 const MAX_SLOW = 16;
 const EACH = 20;
 /**
- * What an endpoint missed it gets at this pace, from all nodes together: two at once and one more every 120 ms are never more than ten in a second, and
- * a node that looks every quarter of a second always finds room for two.
+ * The pace at which an endpoint gets what it missed, from all nodes together: two at once and one more every 120 ms are never more than ten in a
+ * second, and a node that looks every quarter of a second always finds room for two.
  */
 const EACH_MISSED = 2;
 const MISSED_EVERY_MS = 120;

@@ -97,7 +97,7 @@ export async function changeWebhook(
 export function deleteWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: EndpointsDeps): Promise<true | Refusal> {
   return change('webhook.delete', endpoint, by, deps, async () => {
     const isDeleted = await deps.webhooks.delete(endpoint.id);
-    // Added again by the next merge, it would have no secret, and its tenant might have made others in its place.
+    // The next merge would add it again, without its secret and perhaps beside others that the tenant has added in its place.
     if (!isDeleted && (await deps.webhooks.find(endpoint.id)) !== undefined)
       return new Refusal('CONFLICT', 'TENANTS_FILE names this webhook: take it out there first, or disable it.');
     await deleteWebhookSecrets(endpoint, deps.secrets);

@@ -10,7 +10,7 @@ import { ConsolePage, consoleSettings, createSession, refOf } from './console-pa
 const skipped = reasonToSkipBrowser();
 const FIELDS = { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceToken}` };
 
-/** A day on which the provider bills otherwise, for every reason there may be. */
+/** A day on which the provider bills something else, with every possible cause. */
 const reconciliation = {
   enabled: true,
   isOfProject: false,
@@ -208,7 +208,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.page.getByLabel('Tenant').fill('nobody');
     await here.page.getByLabel('Tenant').press('Enter');
     await here.sees('Nothing was used by that in that time');
-    // The same page, with what a provider bills otherwise.
+    // The same page, with a day on which the provider bills something else.
     await here.page.route('**/api/operator/reconciliation', (route) => route.fulfill({ json: reconciliation }));
     await here.page.reload();
     const card = here.page.locator('section.card', { hasText: 'Counted here, and billed by the provider' });
@@ -222,7 +222,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
       ['$0.02', '/console/calls/call_Zq3v0m8XcQf1rT6uYp2sLw'],
       ['those of that day', '/console/sessions?from=2030-01-01T00:00:00.000Z&to=2030-01-02T00:00:00.000Z'],
     ]);
-    await here.sees(/Without OPENAI_PROJECT what others/, 'main');
+    await here.sees(/Without OPENAI_PROJECT, what the provider bills/, 'main');
     await here.sees(/1,000 or more sessions whose pages opened calls themselves/, 'main');
     await here.sees(/gpt-realtime was charged by the lists 2029-11-01 and 2030-01-01/, 'main');
     expect(await violations(here.page)).toEqual([]);

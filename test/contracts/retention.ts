@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/statements.ts';
 import { randomId } from '../../src/kernel/ids.ts';
+import { HOUR_MS } from '../../src/kernel/time.ts';
 import { FOREVER_MS } from '../../src/stores/counters/contract.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
@@ -193,7 +194,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
 
     test('folds hours that are over to one row of all processes, and loses nothing that is counted meanwhile', async () => {
       const tenantId = randomId();
-      const [HOUR_MS, SHARDS] = [3_600_000, 3];
+      const SHARDS = 3;
       const rows = sql`
         insert into usage_hour select ${DAY_BEGIN}::bigint + hour * ${HOUR_MS}::bigint, ${tenantId}, 'site', '', shard, 10, 1
         from generate_series(0, 2) as hour, generate_series(1, ${SHARDS}::integer) as shard`;

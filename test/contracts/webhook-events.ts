@@ -785,13 +785,13 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await stores().webhooks.list([id, other])).toEqual(before);
         const kept = (await stores().tenants.all()).filter((one) => [id, other].includes(one.id));
         expect(kept).toMatchObject([{ name: id, keys: [] }]);
-        // What the file names no more counts until it is deleted.
+        // What the file no longer names counts until it is deleted.
         await expect(stores().tenants.merge([tenant(id, names(2, 5))])).rejects.toThrow(TooManyWebhooks);
         await stores().tenants.merge([tenant(id, names(6))]);
         expect(await stores().webhooks.insert(anEndpoint({ tenantId: id }), 10)).toBe(false);
       });
 
-      test('is changed although its tenant has too many already, to which none is added', async () => {
+      test('can be changed even if its tenant already has too many, as long as none is added', async () => {
         const id = randomId();
         await stores().tenants.merge([tenant(id, names(9))]);
         for (let n = 0; n < 9; n += 1) await stores().webhooks.insert(anEndpoint({ tenantId: id }), 100);

@@ -71,7 +71,7 @@ describe.skipIf(skipped !== undefined)(`In PostgreSQL ${skipped ?? ''}`, () => {
       const { claimed } = await webhooks.claim(claimRequest(DAY_BEGIN));
       expect(claimed.map(({ id }) => id)).toEqual([healthy.id]);
       expect((await readSoFar()) - before).toBeLessThan(100);
-      // Once it is back, what it missed is claimed in the same way.
+      // Once it is back, what it missed is claimed with as few steps.
       await webhooks.save({ ...newEndpoint(dead.id), healthySinceMs: DAY_BEGIN + 1, version: 2 }, 1);
       const atMs = DAY_BEGIN + 1;
       const again = await webhooks.claim(claimRequest(atMs, { eachMissed: 2, missedEveryMs: 120 }));

@@ -134,7 +134,7 @@ describe('A resume token', () => {
     expect((await resume(token)).status).toBe(200);
   });
 
-  test('is valid until two minutes after the last page came, for a visitor who is on no page for long', async () => {
+  test('is valid until two minutes after the last page load, even if no page stays long enough for a heartbeat', async () => {
     const id = await app.open(key);
     for (let pages = 0; pages < 5; pages += 1) {
       const { token } = await attach(id);

@@ -23,7 +23,7 @@ export class ContextCarryover {
   /** Whether pages were shown words that are not kept yet, and whether they are worth keeping before the call closes. */
   #isSaidMore = false;
   #isDue = false;
-  /** The call begins to close, or is over, and another may follow. */
+  /** The call is closing or over, and another may follow. */
   #hasLeft = false;
   /** What the agent is still to be told. */
   #seed: string | undefined;
@@ -64,7 +64,7 @@ export class ContextCarryover {
     const hasLeft = MAY_BE_FOLLOWED.has(closeReason);
     const isLeaving = hasLeft && !this.#hasLeft;
     this.#hasLeft = hasLeft;
-    // A call that replaces this one has read by then what was said, and keeps what is said from then on.
+    // By then a call that replaces this one has read what was said, and keeps what is said from then on.
     const keepsTurns = state === 'open' || (hasLeft && closeReason !== 'replaced');
     if (isLeaving || (this.#isDue && keepsTurns)) this.keep();
   }

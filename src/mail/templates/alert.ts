@@ -25,13 +25,13 @@ interface BudgetAlert {
   readonly used: Amounts<never>;
   readonly limit: Amounts<null>;
   readonly then: 'end' | 'refuse' | 'tell';
-  /** When the period began; null for a session's own budget. Undefined, like what follows, in alerts that an older build left waiting. */
+  /** When the period began; null for a session's own budget. It and `sessions` are undefined in alerts that an older build left waiting. */
   readonly since?: string | null;
   readonly resetAt: string | null;
   readonly projectedAt: string | null;
-  /** Those that cost most. */
+  /** Those that cost most since `sessionsSince`. */
   readonly sessions?: readonly { readonly ref: string; readonly microDollars: number }[];
-  /** Since when; later than `since` if there was too much to read. */
+  /** Later than `since` if there was too much to read. */
   readonly sessionsSince?: string | null;
 }
 

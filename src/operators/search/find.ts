@@ -73,7 +73,7 @@ export async function findByShape(q: string, operator: Operator, services: Opera
   return hits.slice(0, MAX_HITS);
 }
 
-/** What an address did as an operator, its sessions and its logins; the hits do not contain it. @throws Unavailable when the database is away */
+/** What an address did as an operator, its sessions and its logins; the hits do not contain the address. @throws Unavailable when the database is away */
 export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
   const { subjects } = services.identity;
   const { history, journal, logins: loginStore } = services.core.stores;

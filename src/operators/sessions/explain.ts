@@ -99,7 +99,7 @@ const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
   expired: () => "the provider's own longest time was over",
   content: () => 'the provider ended it for what was said',
   remote: ({ graceSec }) =>
-    `its page left the call, or its network did, and no other call followed within ${graceSec} s (CALL_GRACE_SEC), or while another page could resume it`,
+    `its page left the call or lost its network, and no other followed within ${graceSec} s (CALL_GRACE_SEC), or while another page could resume it`,
   lost: ({ graceSec }) =>
     `the provider knew its call no more, and no other followed within ${graceSec} s (CALL_GRACE_SEC), or while another page could resume it`,
 } satisfies Record<CloseReason, WhyClosed>;

@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
 /**
- * What the audit keeps of a whisper's text (docs/contract.md, section 8): whoever has the database and a text can tell whether that was it. Readers of
- * the audit can try out no texts, because the key is not theirs, and compare none, because time and session are part of it.
+ * What the audit keeps of a whisper's text (docs/contract.md, section 8). Whoever has the database can check whether a given text was whispered.
+ * Readers of the audit cannot try out texts, because they lack the key, nor see which are equal, because time and session are part of the hash.
  * @param target the session's ref
  * @returns 32 hexadecimal digits
  */

@@ -20,7 +20,7 @@ export const auditRow = z.object({
   result: string('`done`, `unchanged` or `failed`; null while unknown', 'done', 'unchanged', 'failed').nullable(),
   count: count.nullable().describe('How many items were affected; null if not recorded'),
   textHash: string(
-    'Only of a whisper: a keyed hash of its text, which says nothing about it to those without the key',
+    'Only of a whisper: a keyed hash of its text, which reveals nothing without the key',
     '5d41402abc4b2a76b9719d911017c592',
   ).optional(),
 });

@@ -92,8 +92,8 @@ export class BudgetTelling {
   }
 
   /**
-   * The sessions that cost most in the period. Without them the rest is told nevertheless. A budget of each user or session names whose it is, and
-   * would read as much for each of them.
+   * The sessions that cost most in the period; the rest is told without them if they cannot be read. They are not read for budgets of each user or
+   * session: `account` says whose it is, and they would be read for each of them.
    */
   async #dearestOf({ budget, period, account }: BudgetLook): Promise<Dearest | undefined> {
     if (soleOwner(budget) === undefined) return undefined;

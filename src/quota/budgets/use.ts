@@ -32,7 +32,7 @@ export interface CountedEntry extends KnownDay {
   readonly requestId?: string | undefined;
 }
 
-/** A budget, and the period of it that is meant. */
+/** A budget and one of its periods. */
 export interface BudgetInPeriod {
   readonly budget: Budget;
   readonly period: Period;

@@ -25,7 +25,9 @@ export interface CountedDay {
 
 /** What may be behind a difference between our count of a day and the provider's. */
 export interface Causes {
-  /** Calls that nobody here heard for a while, so that something of them was estimated, or taken from clients' reports; counted up to `MAX_COUNTED`. */
+  /**
+   * Calls that no node heard for a while, so that a part of their usage was estimated, or taken from clients' reports; counted up to `MAX_COUNTED`.
+   */
   readonly gapCalls: number;
   /** The calls of which most was estimated, at most `MAX_CAUSES`. */
   readonly gaps: readonly Gap[];
@@ -35,10 +37,14 @@ export interface Causes {
   readonly repriced: readonly Repriced[];
   /** Sessions whose pages opened calls themselves, which no node hears; counted up to `MAX_COUNTED`. */
   readonly directSessions: number;
-  /** Calls whose hang-up the provider did not confirm: they may have gone on, and been billed, when nobody heard them any more. Counted alike. */
+  /**
+   * Calls whose hang-up the provider did not confirm: they may have gone on, and been billed, when nobody heard them any more; counted up to
+   * `MAX_COUNTED`.
+   */
   readonly unconfirmedCalls: number;
 }
 
+/** A call that nobody here heard for a while. */
 export interface Gap {
   /** The id of the call. */
   readonly call: string;
@@ -46,12 +52,15 @@ export interface Gap {
   readonly microDollars: number;
 }
 
+/** A model, and the versions of the price list by which it was charged on the day. */
 export interface Repriced {
   readonly model: string;
   readonly versions: readonly string[];
 }
 
+/** How many calls or models are named for each cause. */
 export const MAX_CAUSES = 5;
+/** How far calls and sessions are counted. */
 export const MAX_COUNTED = 1000;
 
 /** One class of a model's tokens, as both sides count it. */

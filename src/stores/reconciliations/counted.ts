@@ -75,7 +75,7 @@ function entriesOf(providers: readonly string[], fromMs: number, toMs: number): 
   return sql`
     select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
     where usage_entry.at_ms >= ${fromMs} and usage_entry.at_ms < ${toMs} and call_id is not null and basis <> 'tool'
-      -- A call that is kept no more was of the present provider, as far as anybody knows.
+      -- A call that is no longer kept is taken to be of the present provider.
       and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${providers}::text[])`;
 }
 

@@ -37,7 +37,7 @@ export type KeptByDay = 'usageTotals' | 'usageDays';
 /** The most rows that one call deletes: this limits how long it holds its locks and, in the embedded engine, the only connection. */
 export const CHUNK = 1000;
 
-/** Deletes expired rows, some at a time; sessions and calls only once they have ended. Also folds rows that need not be apart any more. */
+/** Deletes expired rows, some at a time; sessions and calls only once they have ended. Also adds up hours that are over. */
 export interface Retention {
   /**
    * Deletes some rows that expired before a time. What counts is, for sessions and calls, their end; for nodes, logins, codes, counters, replies and
@@ -59,8 +59,8 @@ export interface Retention {
    */
   deleteAddresses(beforeMs: number, rowPrefix: string): Promise<number>;
   /**
-   * Adds up some rows of `usage_hour` in which each process counted an hour that began before a time, to one row of all processes. Sums stay the same
-   * for whoever reads meanwhile, and entries that come late are added up next time.
+   * Adds up some rows of `usage_hour`, in which each process counts on its own, to one row of all processes: for hours that began before a time.
+   * Whoever reads meanwhile finds the same sums, and entries that come late are added up next time.
    * @returns how many rows were added up; fewer than CHUNK means that nothing is left to do
    * @throws Unavailable when the database is away
    */

@@ -23,7 +23,7 @@ export async function claimDue(
   { atMs, untilMs, busy, maxEndpoints, each, eachMissed, missedEveryMs }: ClaimRequest,
 ) {
   const unusedMs = eachMissed * missedEveryMs;
-  // A time that is further away is long ago, or was written while the clock was ahead.
+  // A time that is further away is long past, or was written while the clock was ahead.
   const pacedFrom = sql`
     case when endpoint.paced_until_ms between ${atMs - unusedMs} and ${atMs + unusedMs} then endpoint.paced_until_ms
       else ${atMs - unusedMs} end`;

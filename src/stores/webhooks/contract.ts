@@ -25,7 +25,7 @@ export function namedEndpoint(tenantId: string, name: string): string {
 }
 
 /**
- * Tenants of a file that would have more endpoints than they may, once those that it adds are there. One to which it adds none is left as it is.
+ * Tenants of a file that would have more endpoints than they may, once those that it adds are there; not those to which it adds none.
  * @param kept the endpoints that there are
  */
 export function findCrowded(

@@ -3,7 +3,7 @@ import { isoOf, isWanted, told } from './told.ts';
 
 /** How many calls one body names at most. */
 const MAX_CALLS = 20;
-/** How long these and the creator's metadata may be together, so that a body stays below 8 KiB. */
+/** How many bytes these and the creator's metadata may have together, so that a body stays below 8 KiB. */
 const MAX_CALLS_BYTES = 6000;
 
 /** What is told about every session, from the columns of `fact`. */

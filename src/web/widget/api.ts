@@ -234,7 +234,7 @@ export interface Session {
   readonly devices: () => Promise<MediaDeviceInfo[]>;
   /** Switches the microphone of this and later calls, but never the page's `stream`. @throws SwitchboardError MICROPHONE_…: the old one stays */
   readonly setDevice: (deviceId: string) => Promise<void>;
-  /** Sends the agent a text, which it answers aloud. A later refusal, or an end before it was heard, is an `error` event with this `text`. @throws CALL_LOST, NETWORK_ERROR */
+  /** Sends a text, which the agent answers aloud. If it is refused later or never said, an `error` has it. @throws CALL_LOST, NETWORK_ERROR */
   readonly send: (text: string) => void;
   /** Stops the agent at once. @throws SwitchboardError as `send` */
   readonly interrupt: () => void;

@@ -328,7 +328,7 @@ export class Story {
     );
   }
 
-  /** Opens one more session, and lowers the budget to what it was, which is less than what is used: that ends the session, if the budget ends any. */
+  /** Opens one more session, and lowers the budget below what is used, to what it was: that ends the session, if the budget ends sessions. */
   async #lower(): Promise<void> {
     const { page, place } = this.#lead;
     const another = page.at(() => originOf(this.#parts, 0));

@@ -67,7 +67,7 @@ test('A call that the provider ends also ends its session', async () => {
   expect(await app.sessions.find(session.id)).toMatchObject({ endReason: 'upstream_ended' });
 });
 
-test('A page that comes back after 100 seconds goes on with its session; one that does not come ends it after two minutes', async () => {
+test('A page that comes back after 100 seconds goes on with its session; one that does not come back ends it after two minutes', async () => {
   const provider = new FakeBrokeredProvider();
   const app = await build({ brokered: provider });
   const key = await app.key();

@@ -229,7 +229,7 @@ describe('check-config', () => {
     expect(await printed({})).not.toContain('warning: TRUST_PROXY');
   });
 
-  test('warns in production of what is of no use without: tenants, operators, an address that mail servers accept', async () => {
+  test('warns in production if there are no tenants, no operators, or no sender address that mail servers accept', async () => {
     const warnings = async (env: NodeJS.ProcessEnv): Promise<string[]> => {
       const terminal = fakeTerminal({ ...production, TRUST_PROXY: '10.0.0.0/8', ...env });
       expect(await run([], terminal)).toBe(0);
@@ -239,9 +239,9 @@ describe('check-config', () => {
     const OPERATOR_EMAILS = 'ops@example.com';
     const none = await tenantsFile('{ "tenants": [] }');
     expect(await warnings({ TENANTS_FILE: none, OPERATOR_EMAILS: '', MAIL_FROM: '' })).toEqual([
-      'no tenant is known',
+      'there is no tenant',
       'OPERATOR_EMAILS is not set',
-      'MAIL_FROM is at localhost',
+      'MAIL_FROM is an address at localhost',
     ]);
     const some = await tenantsFile('{ "tenants": [{ "id": "acme", "name": "Acme" }] }');
     expect(await warnings({ TENANTS_FILE: some, OPERATOR_EMAILS, MAIL_FROM })).toEqual([]);

@@ -121,7 +121,7 @@ const ends: Readonly<Record<EndReason, readonly [known: SessionFacts, sentence: 
   ],
   upstream_ended: [
     ended('upstream_ended', 90 * SECOND, { calls: [call] }),
-    'Ended 2030-01-01 00:01:30 UTC, because its page left the call, or its network did, and no other call followed within 30 s (CALL_GRACE_SEC), or while another page could resume it (call call_1).',
+    'Ended 2030-01-01 00:01:30 UTC, because its page left the call or lost its network, and no other followed within 30 s (CALL_GRACE_SEC), or while another page could resume it (call call_1).',
   ],
   closed_by_tool: [
     ended('closed_by_tool', MINUTE, { calls: [{ ...call, closeReason: 'tool_ended' }] }),

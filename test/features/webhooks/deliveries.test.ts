@@ -257,7 +257,7 @@ describe('A delivery', () => {
     expect(new Set(ids).size).toBe(12);
   });
 
-  test('that a server missed while it was away reaches it at a pace that it can bear, however many nodes send, and what happens then at once', async () => {
+  test('that a server missed while it was away reaches it at one pace, however many nodes send, and what happens then at once', async () => {
     const { endpoint } = await subscribe(['session.started']);
     const other = await build({ env, clock: app.clock });
     const refs: string[] = [];

@@ -123,7 +123,7 @@ describe('People', () => {
     expect(smtp.mails[1]?.parsed.text).not.toContain('Sessions');
   });
 
-  test('are told since when that was looked at, where a period had too much, and nothing of it by older builds', () => {
+  test('are told since when sessions were looked at, where a period has too many entries, and no sessions in alerts of older builds', () => {
     const data = {
       tenantId: 'globex',
       budget: { id: 'march', of: 'tenant', period: 'month' },

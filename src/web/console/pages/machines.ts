@@ -1,4 +1,4 @@
-/** Pages about one machine each, and a dialog about many. They share one file, because every window soon loads all pages. */
+/** Pages about machines, and a dialog that only one page opens. They share one file, because every window soon loads all pages. */
 export { CallPage } from './call.tsx';
 export { ChallengePage } from './challenge.tsx';
 export { LoginDetailPage } from './login-detail.tsx';

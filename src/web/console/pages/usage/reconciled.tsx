@@ -1,4 +1,4 @@
-import { queryText } from '../../data/query.ts';
+import { DAY_MS, queryText } from '../../data/query.ts';
 import { useResource } from '../../data/resource.ts';
 import type { ReconciledDay, Reconciliation } from '../../data/shapes.ts';
 import { Card } from '../../parts/card.tsx';
@@ -8,7 +8,6 @@ import { Problem, Shown } from '../../parts/view-states.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../words/format.ts';
 
-const DAY_MS = 24 * 3600_000;
 /** The API counts no further. */
 const MAX_COUNTED = 1000;
 
@@ -16,7 +15,7 @@ const MAX_COUNTED = 1000;
 const MEANINGS: Readonly<Record<ReconciledDay['state'], string>> = {
   equal: '',
   explained: 'What differs was estimated here, or is of calls that pages opened themselves.',
-  unexplained: 'Nothing explains what differs.',
+  unexplained: 'Estimates and calls that pages opened themselves do not explain what differs.',
   unreadable: 'The provider’s answer does not say what is asked.',
 };
 
@@ -43,7 +42,8 @@ export function Reconciled() {
           <>
             {enabled && !isOfProject && (
               <p class="soft">
-                Without <code>OPENAI_PROJECT</code> what others of the organization use is in what the provider bills.
+                Without <code>OPENAI_PROJECT</code>, what the provider bills includes what others in the organization
+                use.
               </p>
             )}
             {days.length === 0 ? <NoDays isEnabled={enabled} /> : <Days days={days} />}
@@ -140,7 +140,7 @@ function CausesOf({ day, causes }: CausesProps) {
   if (found.length === 0) return null;
   return (
     <>
-      <p class="soft">It may be because of:</p>
+      <p class="soft">Possible causes:</p>
       {found.map((cause, n) => (
         <p key={n} class="soft">
           {cause}
