@@ -30,7 +30,7 @@ async function endSession(record: CallRecord, at: number, deps: CallHolder): Pro
 
 /** Whether another call of the session followed, or its next page may still open one: then the session waits for that. */
 async function goesOn(record: CallRecord, at: number, deps: CallHolder): Promise<boolean> {
-  const { store, sessions, voiceLimits, resumeTokens, holds, host } = deps;
+  const { store, sessions, voiceLimits, resumeTokens, holds, host, perSession } = deps;
   const { id, sessionId, createdAtMs, closingAtMs, closedAtMs, graceUntilMs, fence } = record;
   const session = await sessions.find(sessionId);
   const isEngaged = session !== undefined && classify(session, at, voiceLimits) === 'engaged';
@@ -43,7 +43,7 @@ async function goesOn(record: CallRecord, at: number, deps: CallHolder): Promise
       : call.createdAtMs >= createdAtMs && (call.state !== 'closed' || call.openedAtMs !== null),
   );
   if (hasFollower) return true;
-  if (next === undefined || next.untilMs <= at) return false;
+  if (next === undefined || next.untilMs <= at || calls.length >= perSession) return false;
   // A session without a page uses nothing.
   if (next.hasLeft) await holds.release(sessionId);
   await host.send(id, { type: 'AWAITED', at, untilMs: next.untilMs }, (present) => present.fence === fence);

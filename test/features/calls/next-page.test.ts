@@ -4,6 +4,8 @@ import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { HOUR, SECOND } from '../../support/clock.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
+const CALLS_PER_SESSION = 3;
+
 /** The world's heartbeats come every 45 seconds; without a resume token a session waits 30 seconds (CALL_GRACE_SEC) for another call. */
 describe('A session whose page has left its call', () => {
   let world: CallsWorld;
@@ -130,6 +132,15 @@ describe('A session whose page has left its call', () => {
 
   test('ends after CALL_GRACE_SEC if nobody has a token of it', async () => {
     world.tokens.clear();
+    leave();
+    await expectEnd(30 * SECOND);
+  });
+
+  test('ends after CALL_GRACE_SEC if it has had all its calls, because no page can continue it', async () => {
+    for (let calls = 1; calls < CALLS_PER_SESSION; calls += 1) {
+      await pass(SECOND);
+      await world.open(node);
+    }
     leave();
     await expectEnd(30 * SECOND);
   });
