@@ -10,7 +10,7 @@ beforeEach(async () => {
   vi.useFakeTimers();
   vi.stubGlobal('location', { origin: 'http://console.example' });
   vi.stubGlobal('fetch', ask);
-  suggestions = (await import('../../../src/web/console/data/suggestions.ts')) as typeof Suggestions;
+  suggestions = await import('../../../src/web/console/data/suggestions.ts');
 });
 
 afterEach(() => {
