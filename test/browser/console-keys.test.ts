@@ -412,12 +412,32 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     const shared = { name: 'Of all', href: '/console/sessions?tenantId=demo', tenantId: 'demo' };
     expect(await post('/api/operator/views', shared)).toBe(201);
     await page.reload();
+    const href = (await link('Of all', '.saved').getAttribute('href')) ?? '';
     // Others see this view too, so deleting it asks for confirmation.
     await here.button('Remove Of all').click();
     await here.confirmation('Keep').click();
     await here.button('Remove Of all').click();
     await here.confirmation('Delete').click();
     await page.locator('.saved').waitFor({ state: 'detached' });
+    // The whole list would offer to end every session.
+    const shows = async (): Promise<void> => {
+      await here.sees('There is no such view for you', '[role=alert]');
+      expect([await page.getByRole('table').count(), await here.button('End…').count()]).toEqual([0, 0]);
+    };
+    await here.follow(href);
+    await shows();
+    expect(await violations(page)).toEqual([]);
+    await page.reload();
+    await shows();
+    await link('See the list without a filter').click();
+    await here.isAt('/console/sessions');
+    await here.button('End…').waitFor();
+    // A view that somebody has saved since the console was opened.
+    expect(await post('/api/operator/views', shared)).toBe(201);
+    const reply = await page.request.get(`${server.direct}/api/operator/views`);
+    const { views } = (await reply.json()) as { readonly views: readonly { readonly id: string }[] };
+    await here.follow(`/console/sessions?view=${views[0]?.id}`, shared.href);
+    await here.button('End…').waitFor();
   });
 
   test('as a viewer: all pages, but no whole ids and no addresses of others, and no changes', async () => {

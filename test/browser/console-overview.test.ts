@@ -226,6 +226,12 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees(/1,000 or more sessions whose pages opened calls themselves/, 'main');
     await here.sees(/gpt-realtime was charged by the lists 2029-11-01 and 2030-01-01/, 'main');
     expect(await violations(here.page)).toEqual([]);
+    await card.getByRole('link', { name: 'those of that day' }).click();
+    for (const [label, shown] of [
+      ['Started', '2030-01-01 00:00:00'],
+      ['Started before', '2030-01-02 00:00:00'],
+    ] as const)
+      expect(await here.page.getByLabel(label, { exact: true }).locator('option:checked').innerText()).toBe(shown);
   });
 
   test('what has changed since yesterday, and where it shows', async () => {

@@ -123,12 +123,12 @@ export class ConsolePage {
     await this.page.getByLabel('Code from the e-mail').fill(code);
   }
 
-  /** Goes to a page as a link to it does, without reloading. */
-  async follow(path: string): Promise<void> {
+  /** Goes to a page as a link to it does, without reloading. @param arrived the path to which that page leads */
+  async follow(path: string, arrived = path): Promise<void> {
     await this.page.evaluate(
       `{ const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} }); document.body.append(link); link.click(); link.remove(); }`,
     );
-    await this.isAt(path);
+    await this.isAt(arrived);
   }
 
   /** By how many pixels the page is too wide for the narrowest phone, and for a screen at 200 %; more than 0 scrolls sideways. */

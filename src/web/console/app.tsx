@@ -1,15 +1,16 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice, say } from './data/dialogs.ts';
+import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify, logOut, stranger } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
 import { noteAddress, showPlace } from './data/places.ts';
-import { readViews, savedViews } from './data/saved-views.ts';
+import { readViews } from './data/saved-views.ts';
 import { EndDialog } from './frame/end-dialog.tsx';
 import { Palette } from './frame/palette.tsx';
 import { Rail } from './frame/rail.tsx';
 import { CopyDialog, HelpDialog, LoginDialog } from './frame/small-dialogs.tsx';
 import { toggleZone, TopBar } from './frame/top-bar.tsx';
+import { ViewPage } from './frame/view-page.tsx';
 import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
 import { LoginPage } from './pages/login.tsx';
 import { Fact } from './parts/card.tsx';
@@ -52,20 +53,10 @@ function Console() {
   const { to } = useScope();
   // Must come before anything below is drawn, while the page being left is still there.
   noteAddress(url);
-  // A view is an address that the server stores.
   const view = query['view'];
-  const named = savedViews.value.find(({ id }) => id === view);
   useEffect(() => {
-    void readViews().then((failure) => {
-      if (view === undefined || savedViews.peek().some(({ id }) => id === view)) return;
-      say(
-        failure === undefined ? 'There is no such view for you' : 'The saved views cannot be read: load the page again',
-      );
-    });
+    if (view === undefined) void readViews();
   }, []);
-  useEffect(() => {
-    if (named !== undefined) route(named.href, true);
-  }, [named]);
   // Runs together with the new page, so that it closes nothing that the new page opens.
   useLayoutEffect(closeDialogs, [path]);
   useEffect(() => {
@@ -107,12 +98,16 @@ function Console() {
         <Rail />
         <main id="main" tabIndex={-1}>
           <AwayBanner />
-          <Router onRouteChange={showPlace}>
-            {[...PLACES, ...DETAILS].map(({ path, component }) => (
-              <Route key={path} path={path} component={component} />
-            ))}
-            <Route default component={NotFoundPage} />
-          </Router>
+          {view === undefined ? (
+            <Router onRouteChange={showPlace}>
+              {[...PLACES, ...DETAILS].map(({ path, component }) => (
+                <Route key={path} path={path} component={component} />
+              ))}
+              <Route default component={NotFoundPage} />
+            </Router>
+          ) : (
+            <ViewPage key={view} id={view} />
+          )}
         </main>
       </div>
       {/* Outside of everything that is redrawn with new data. */}

@@ -7,16 +7,23 @@ import { me } from './identity.ts';
 export type Suggested = 'tenant' | 'key' | 'agent';
 
 const MAX_SUGGESTED = 200;
+const MAX_AGE_MS = 60_000;
 const keys = signal<Keys | undefined>(undefined);
+let readAtMs = -Infinity;
 let isReading = false;
 
-/** Reads them once, when somebody is about to choose. No list waits for them, and without them anything can be typed. */
+/**
+ * Reads them when somebody is about to choose, unless they are at most a minute old. No list waits for them, and without them anything can be
+ * typed.
+ */
 export async function readSuggestions(): Promise<void> {
-  if (keys.peek() !== undefined || isReading) return;
+  if (isReading || Date.now() - readAtMs < MAX_AGE_MS) return;
   isReading = true;
   const answer = await get<Keys>('/api/operator/keys');
   isReading = false;
-  if (answer.ok) keys.value = answer.body;
+  if (!answer.ok) return;
+  keys.value = answer.body;
+  readAtMs = Date.now();
 }
 
 /** @param tenantId the tenant whose keys and agents to suggest; empty for all tenants */
@@ -24,7 +31,7 @@ export function suggestionsOf(what: Suggested, tenantId: string): readonly strin
   const isShown = (id: string): boolean => tenantId === '' || id === tenantId;
   const { tenants = [], keys: known = [] } = keys.value ?? {};
   const named = {
-    tenant: () => (me.value?.tenantNames ?? []).map(({ id }) => id),
+    tenant: () => (keys.value?.tenants ?? me.value?.tenantNames ?? []).map(({ id }) => id),
     key: () => known.filter((key) => isShown(key.tenantId)).map(({ id }) => id),
     agent: () => tenants.filter(({ id }) => isShown(id)).flatMap(({ agents }) => agents),
   };

@@ -5,6 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { FilterOf } from '../data/filter.ts';
 import { queryText } from '../data/query.ts';
 import { readSuggestions, suggestionsOf, type Suggested } from '../data/suggestions.ts';
+import { momentText } from './moments.tsx';
 import { SaveView } from './saved-views.tsx';
 
 /** The filter in the page's address. Changing it keeps the order in which a list is sorted. */
@@ -114,6 +115,8 @@ interface ChoiceProps extends FieldProps {
   readonly none?: string;
 }
 
+const INSTANT = /^\d{4}-\d\d-\d\dT.+Z$/;
+
 export function Choice({ label, value, values, none = `${label}: any`, onSet }: ChoiceProps) {
   const isKnown = value === '' || values.some(([each]) => each === value);
   return (
@@ -129,7 +132,7 @@ export function Choice({ label, value, values, none = `${label}: any`, onSet }: 
           {words}
         </option>
       ))}
-      {!isKnown && <option value={value}>{value}</option>}
+      {!isKnown && <option value={value}>{INSTANT.test(value) ? momentText(Date.parse(value)) : value}</option>}
     </select>
   );
 }

@@ -4,17 +4,22 @@ import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
 import { agoText, clockText, dayText, spanText, zoneText } from '../words/format.ts';
 
-/** An instant in the chosen time zone, with the day if it is not today. */
+/** The time element of an instant. Its title has the day, milliseconds and zone. */
 export function Moment({ at, hasMs = false }: { readonly at: string; readonly hasMs?: boolean }) {
   const atMs = Date.parse(at);
-  const day = dayText(atMs, zone.value);
-  const isToday = day === dayText(now.peek(), zone.value);
-  const text = clockText(atMs, zone.value, hasMs);
+  const title = `${dayText(atMs, zone.value)} ${clockText(atMs, zone.value, true)} ${zoneText(atMs, zone.value)}`;
   return (
-    <time dateTime={at} title={`${day} ${clockText(atMs, zone.value, true)} ${zoneText(atMs, zone.value)}`}>
-      {isToday ? text : `${day} ${text}`}
+    <time dateTime={at} title={title}>
+      {momentText(atMs, hasMs)}
     </time>
   );
+}
+
+/** An instant in the chosen time zone, with the day if it is not today. */
+export function momentText(atMs: number, hasMs = false): string {
+  const day = dayText(atMs, zone.value);
+  const text = clockText(atMs, zone.value, hasMs);
+  return day === dayText(now.peek(), zone.value) ? text : `${day} ${text}`;
 }
 
 /** Roughly how long ago something was. `isBare` leaves out "ago", for narrow columns whose title says it. */

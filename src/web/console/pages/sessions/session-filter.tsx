@@ -50,6 +50,7 @@ export function SessionFilter({ filter, field, onClear }: ReturnType<typeof useF
         values={REASON_NAMES.map((reason) => [reason, reasonWords(reason)] as const)}
       />
       <Choice label="Started" values={TIMES} {...field('from')} />
+      {filter.to !== undefined && <Choice label="Started before" values={[]} {...field('to')} />}
     </FilterForm>
   );
 }
