@@ -54,7 +54,6 @@ export async function startTenants(core: Core, tenants: TenantDirectory, disposa
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
-    budgets: stores.budgets,
     dayOf: (atMs) => calendar(atMs).day,
     bus: live.bus,
     clock,

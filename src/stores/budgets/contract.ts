@@ -25,7 +25,7 @@ export interface Budget extends Omit<BudgetTerms, 'dollars' | 'minutes' | 'then'
 /** A budget to insert. */
 export type NewBudget = Omit<Budget, 'version' | 'isInFile'>;
 
-/** Budgets. Their usage is in the ledger. @throws Unavailable when the database is away */
+/** Budgets; those of the tenants file are merged with its tenants. Their usage is in the ledger. @throws Unavailable when the database is away */
 export interface Budgets {
   /** All budgets by tenant and id, those of the installation first. */
   all(): Promise<readonly Budget[]>;
@@ -38,13 +38,6 @@ export interface Budgets {
   save(budget: Budget, expectedVersion: number): Promise<boolean>;
   /** Deletes a budget unless the tenants file names it. @returns whether one was deleted */
   delete(tenantId: string | null, id: string): Promise<boolean>;
-  /**
-   * Merges the budgets of the tenants file in one transaction: adds new ones, and changes those that the file itself has changed since the last
-   * merge. Changes made elsewhere stay. Budgets that the file no longer names stay too, and may then be deleted.
-   * @param tenantIds the tenants that the file names; null for the installation
-   * @param day on which a budget begins that counts once and names no first day
-   */
-  merge(budgets: readonly NewBudget[], tenantIds: readonly (string | null)[], day: string): Promise<void>;
 }
 
 /** What is told about a budget when its record is saved. */
