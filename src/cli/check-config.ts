@@ -3,7 +3,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import { createCallModes } from '../app/call-mode.ts';
-import { findNewVisitorWarnings, findToolWarnings, findUnsupported } from '../app/tenant-warnings.ts';
+import { findNewVisitorWarnings, findToolWarnings, findUncaptioned, findUnsupported } from '../app/tenant-warnings.ts';
 import { findTraceWarnings } from '../app/traces.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
 import { openProvider } from '../upstream/select.ts';
@@ -65,6 +65,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
     ...findShutdowns(known, prices, Date.now()),
     ...findUnsupported(known, provider),
     ...findToolWarnings(known, provider, modeOf),
+    ...findUncaptioned(known, provider, modeOf),
     ...findNewVisitorWarnings(known, { provider, modeOf, maxMinutes: config.voice.maxMinutes }),
     ...findUnsetSecrets(known, database),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),

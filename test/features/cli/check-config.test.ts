@@ -336,6 +336,38 @@ describe('check-config', () => {
     ]);
   });
 
+  test('warns of agents without a deployment that transcribes their visitors, where pages cannot do it', async () => {
+    const agents = [
+      { id: 'plain' },
+      { id: 'silent', transcribe: false },
+      { id: 'named', transcribe: { model: 'mine' } },
+      { id: 'tools', tools: [{ kind: 'server_tool', name: 'look', url: 'https://api.example/look' }] },
+    ];
+    const key = (id: string, more: object): object => ({
+      id,
+      key: `w_acme_${id}`,
+      origin: `https://${id}.example`,
+      ...more,
+    });
+    const widgetKeys = [
+      key('locked', { dataChannel: 'none' }),
+      key('usual', {}),
+      key('direct', { dataChannel: 'none', call: 'direct' }),
+      key('others', { dataChannel: 'none', agents: ['silent', 'named'] }),
+      key('revoked', { dataChannel: 'none', revoked: true }),
+    ];
+    const azure = { UPSTREAM_PROVIDER: 'azure', AZURE_OPENAI_ENDPOINT: 'https://a.example', AZURE_OPENAI_API_KEY: 'k' };
+    const warned = async (env: Record<string, string>): Promise<string[]> => {
+      const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+      const { printed } = await listed({ ...env, TENANTS_FILE: file, CALL_MODE: 'brokered' }, {});
+      return [...printed.matchAll(/^warning: visitors of the agent (\S+) .+ (\(.+\)): set transcribe\.model/gm)].map(
+        ([, agent, keys]) => `${agent} ${keys}`,
+      );
+    };
+    expect(await warned(azure)).toEqual(['acme/plain (acme/locked)', 'acme/tools (acme/locked, acme/usual)']);
+    expect(await warned({ UPSTREAM_PROVIDER: 'openai', OPENAI_API_KEY: 'sk-1' })).toEqual([]);
+  });
+
   test('warns of agents that ask for what the provider cannot do, which is an error where they are strict', async () => {
     const tools = [{ kind: 'http_tool', name: 'look_up' }];
     const agents = [{ id: 'able', tools, turns: {}, tellAi: true }, { id: 'plain' }, { id: 'none', tools: [] }];
