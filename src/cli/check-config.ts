@@ -11,7 +11,7 @@ import { liveEngineOf } from '../app/stores.ts';
 import { findShutdowns } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
-import { findCrowded, type Added, type Owned } from '../stores/tenants/crowded.ts';
+import { findCrowded, type Added, type Owned } from '../stores/tenants/crowded-contract.ts';
 import { endpointsNamed } from '../stores/webhooks/contract.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { mergeTenants, readTenantsDocument, tooManyInFile, type TenantsFileError } from '../tenants/tenants-file.ts';

@@ -4,6 +4,7 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Database } from '../../src/database/database.ts';
 import { randomId, refOf, rowId } from '../../src/kernel/ids.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
+import type { FileBudgets } from '../../src/stores/budgets/budget-contract.ts';
 import type { Budget, BudgetTold, NewBudget } from '../../src/stores/budgets/contract.ts';
 import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
@@ -12,8 +13,7 @@ import { createPostgresBudgetUse } from '../../src/stores/budgets/postgres-use.t
 import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
-import type { FileBudgets } from '../../src/stores/tenants/contract.ts';
-import { TooManyInFile } from '../../src/stores/tenants/crowded.ts';
+import { TooManyInFile } from '../../src/stores/tenants/crowded-contract.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';

@@ -16,7 +16,7 @@ import {
   type TenantScope,
   type WidgetKey,
 } from '../../src/stores/tenants/contract.ts';
-import { TooManyInFile } from '../../src/stores/tenants/crowded.ts';
+import { TooManyInFile } from '../../src/stores/tenants/crowded-contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';

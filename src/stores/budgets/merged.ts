@@ -1,9 +1,8 @@
 import type { AnySql } from '../../database/database.ts';
 import { sql as part } from '../../database/statements.ts';
-import type { FileBudgets } from '../tenants/contract.ts';
-import { refuseCrowded } from '../tenants/crowded.ts';
+import { refuseCrowded } from '../tenants/crowded-contract.ts';
 import { INSTALLATION } from '../tenants/tenant-column.ts';
-import type { Budget, NewBudget } from './contract.ts';
+import type { Budget, FileBudgets, NewBudget } from './budget-contract.ts';
 import { insertAll, rowOf } from './postgres.ts';
 
 /**

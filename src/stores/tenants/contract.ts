@@ -3,7 +3,7 @@ import type { CallMode, DataChannel } from '../../protocol/call.ts';
 import type { ElementSettings } from '../../protocol/element-settings.ts';
 import type { KeyBots } from '../../protocol/key-bots.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
-import type { NewBudget } from '../budgets/contract.ts';
+import type { FileBudgets } from '../budgets/budget-contract.ts';
 import type { ActRole } from '../journal/act-contract.ts';
 
 /** Some tenants, or `*`: all tenants, and what belongs to none. */
@@ -136,15 +136,6 @@ export class KeyTaken extends Error {}
 
 /** The tenant would have more keys than its `maxKeys`. */
 export class TooManyKeys extends Error {}
-
-/** The budgets of the tenants file. */
-export interface FileBudgets {
-  readonly budgets: readonly NewBudget[];
-  /** The tenants that the file names; null for the installation. */
-  readonly tenantIds: readonly (string | null)[];
-  /** On which a budget begins that counts once and names no first day. */
-  readonly day: string;
-}
 
 /** Tenants and their widget keys: the database is the truth. @throws Unavailable when the database is away. */
 export interface Tenants {
