@@ -41,6 +41,8 @@ export class EventChannel {
   #session: Settings;
   #channel: RTCDataChannel | undefined;
   #isGreeted = false;
+  /** Events of responses that began before the channel was open: a provider would still be speaking then. */
+  #held: ToldEvent[] = [];
   /** Words that are not answered yet. */
   #words: Words[] = [];
   /** What to say once, if there is nothing else to answer. */
@@ -73,11 +75,17 @@ export class EventChannel {
     if (this.#isGreeted) return;
     this.#isGreeted = true;
     this.tell({ type: 'session.created', session: this.#session });
+    for (const event of this.#held.splice(0)) this.#send(event);
   }
 
-  /** Reports an event to those attached, and to the page if it has a channel. */
+  /** Reports an event to those attached, and to the page if it has a channel; a response before that is open is told once it is. */
   tell(event: ToldEvent): void {
     this.#on.told(event);
+    if (this.#isGreeted) this.#send(event);
+    else if (event.type.startsWith('response.')) this.#held = [...this.#held, event].slice(-MAX_HELD);
+  }
+
+  #send(event: ToldEvent): void {
     if (this.#channel?.readyState !== 'open') return;
     this.#channel.send(JSON.stringify({ event_id: makeId('event_'), ...event }));
   }
@@ -153,6 +161,8 @@ export interface ClientEvent {
 
 /** How many unanswered words are kept; older ones are dropped. */
 const MAX_WORDS = 100;
+/** How many events are held; older ones are dropped. A greeting's words are fewer, and a call may never have a channel. */
+const MAX_HELD = 300;
 
 function parse(text: string): ClientEvent | undefined {
   try {

@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
-import type { CallModeOf } from '../tenants/agents.ts';
+import { channelOf, type CallModeOf } from '../tenants/agents.ts';
 import { isDemo } from '../tenants/demo.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 import { unsupportedOf } from '../upstream/behaviour.ts';
@@ -84,6 +84,24 @@ function toolWarningsOf(tenant: Tenant, agent: Agent, { name, capabilities }: Pr
       (names) => `${who} can be asked for by pages in words of their own (${names}): set dataChannel to none`,
     ),
   ];
+}
+
+/** Warns of agents whose visitors get no captions of what they say where nobody chose that (docs/agents.md), a line for each agent. */
+export function findUncaptioned(tenants: readonly Tenant[], provider: Provider, modeOf: CallModeOf): string[] {
+  if (provider.transcriber !== null) return [];
+  const agents = tenants.flatMap((tenant) => tenant.agents.map((agent) => ({ tenant, agent })));
+  return agents.flatMap(({ tenant, agent }) =>
+    warningOf(
+      keysOf(tenant, agent).filter(
+        (key) =>
+          agent.transcribe === undefined &&
+          modeOf(key.call ?? agent.call) === 'brokered' &&
+          channelOf(key, agent) === 'none',
+      ),
+      (names) =>
+        `visitors of the agent ${tenant.id}/${agent.id} get no captions of what they say, because no deployment is named that transcribes them (${names}): set transcribe.model of the agent, or transcribe to false`,
+    ),
+  );
 }
 
 /** The keys in use that may ask for the agent. */

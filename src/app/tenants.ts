@@ -9,7 +9,7 @@ import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { createCallModes } from './call-mode.ts';
 import { rulesOfServed } from './file-faults.ts';
-import { findNewVisitorWarnings, findToolWarnings, findUnsupported } from './tenant-warnings.ts';
+import { findNewVisitorWarnings, findToolWarnings, findUncaptioned, findUnsupported } from './tenant-warnings.ts';
 import type { Core } from './core.ts';
 
 /** Keys that one start-up warning names at most. */
@@ -54,7 +54,6 @@ export async function startTenants(core: Core, tenants: TenantDirectory, disposa
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
-    budgets: stores.budgets,
     dayOf: (atMs) => calendar(atMs).day,
     bus: live.bus,
     clock,
@@ -84,6 +83,7 @@ function warnOf({ config, clock, provider, prices, events }: Core, tenants: Tena
   for (const warning of findUnsupported(all, provider)) events.warned(warning);
   const modeOf = createCallModes(config.calls.mode, provider);
   for (const warning of findToolWarnings(all, provider, modeOf)) events.warned(warning);
+  for (const warning of findUncaptioned(all, provider, modeOf)) events.warned(warning);
   const { maxMinutes } = config.voice;
   for (const warning of findNewVisitorWarnings(all, { provider, modeOf, maxMinutes })) events.warned(warning);
   const openKeys = describeOpenKeys(all);

@@ -3,7 +3,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import { createCallModes } from '../app/call-mode.ts';
-import { findNewVisitorWarnings, findToolWarnings, findUnsupported } from '../app/tenant-warnings.ts';
+import { findNewVisitorWarnings, findToolWarnings, findUncaptioned, findUnsupported } from '../app/tenant-warnings.ts';
 import { findTraceWarnings } from '../app/traces.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
 import { openProvider } from '../upstream/select.ts';
@@ -11,9 +11,10 @@ import { liveEngineOf } from '../app/stores.ts';
 import { findShutdowns } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
-import { findCrowded } from '../stores/webhooks/contract.ts';
+import { findCrowded, type Added, type Owned } from '../stores/tenants/crowded-contract.ts';
+import { endpointsNamed } from '../stores/webhooks/contract.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
-import { mergeTenants, readTenantsFile, tooManyWebhooks } from '../tenants/tenants-file.ts';
+import { mergeTenants, readTenantsDocument, tooManyInFile, type TenantsFileError } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
@@ -29,7 +30,7 @@ export interface CheckTerminal extends Terminal {
 
 /**
  * `check-config`: prints everything that is wrong with the environment, the tenants file and the prices, or the settings in effect without
- * secrets. It reads the database if it can, for keys and webhooks that are in no file and for the names of secrets, and connects to nothing else.
+ * secrets. It reads the database if it can, for keys, webhooks and budgets that are in no file and for the names of secrets, and connects to nothing else.
  * @returns 0, or 78 when something is wrong
  */
 export async function run(_args: readonly string[], terminal: CheckTerminal): Promise<number> {
@@ -37,23 +38,23 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const config = attempt(() => readConfig(env));
   // The file is checked even if the environment is wrong, to report all problems at once.
   const file = env['TENANTS_FILE']?.trim() || defaultTenantsFile();
-  const tenants = await readTenantsFile(file, 0).catch(keep);
+  const document = await readTenantsDocument(file, 0).catch(keep);
   if (config instanceof Error) err.write(`${config.message}\n`);
-  if (tenants instanceof Error) err.write(`${tenants.message}\n`);
+  if (document instanceof Error) err.write(`${document.message}\n`);
   const prices = attempt(() => readPrices(env['PRICES_FILE']?.trim() || undefined));
   if (prices instanceof Error) err.write(`${prices.message}\n`);
-  if (config instanceof Error || tenants instanceof Error || prices instanceof Error) return exitCode.config;
+  if (config instanceof Error || document instanceof Error || prices instanceof Error) return exitCode.config;
+  const { tenants, budgets } = document;
   const served = servedOf(tenants, config);
   const provider = openProvider(config.upstream, config.mode);
   const faults = faultsTogether(config, tenants, prices, provider);
   for (const { message } of faults) err.write(`${message}\n`);
   if (faults.length > 0) return exitCode.config;
   const database = await terminal.readDatabase(config).catch(faultWords);
-  const crowded = typeof database === 'object' ? findCrowded(served, database.webhooks) : [];
-  if (crowded.length > 0) {
-    err.write(`${tooManyWebhooks(crowded, config.tenantsFile).message}\n`);
-    return exitCode.config;
-  }
+  const named = { webhooks: endpointsNamed(served), budgets };
+  const tooMany = typeof database === 'object' ? findTooMany(named, database, config) : [];
+  for (const { message } of tooMany) err.write(`${message}\n`);
+  if (tooMany.length > 0) return exitCode.config;
   const known = typeof database === 'object' ? asMerged(served, database.tenants, config) : served;
   const modeOf = createCallModes(config.calls.mode, provider);
   const warnings = [
@@ -64,6 +65,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
     ...findShutdowns(known, prices, Date.now()),
     ...findUnsupported(known, provider),
     ...findToolWarnings(known, provider, modeOf),
+    ...findUncaptioned(known, provider, modeOf),
     ...findNewVisitorWarnings(known, { provider, modeOf, maxMinutes: config.voice.maxMinutes }),
     ...findUnsetSecrets(known, database),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),
@@ -78,6 +80,18 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   ];
   out.write(`${lines.join('\n')}\n`);
   return exitCode.ok;
+}
+
+/** Errors of a file with which tenants would have more webhooks or budgets than they may: a merge would refuse it. */
+function findTooMany(
+  named: Readonly<Record<Added, readonly Owned[]>>,
+  kept: KeptInDatabase,
+  { tenantsFile }: Config,
+): TenantsFileError[] {
+  return (['webhooks', 'budgets'] as const).flatMap((what) => {
+    const crowded = findCrowded(what, named[what], kept[what]);
+    return crowded.length === 0 ? [] : [tooManyInFile(what, crowded, tenantsFile)];
+  });
 }
 
 /** Production runs behind a proxy that terminates TLS. */
@@ -195,7 +209,7 @@ type ReadDatabase = KeptInDatabase | string | undefined;
 function describeDatabase(file: readonly Tenant[], known: readonly Tenant[], database: ReadDatabase): string[] {
   if (database === undefined) return [];
   if (typeof database === 'string')
-    return [`database: not read, so keys and webhooks that are only in it were not checked. ${database}`];
+    return [`database: not read, so keys, webhooks and budgets that are only in it were not checked. ${database}`];
   const more = known.flatMap(({ keys }) => keys).length - file.flatMap(({ keys }) => keys).length;
   return [`database: ${amount(more, 'widget key')} that the tenants file does not name`];
 }

@@ -17,7 +17,7 @@ import {
   type KeyDeps,
 } from '../tenants/keys.ts';
 import { warningsOf } from '../tenants/open-keys.ts';
-import { readTenantsFile } from '../tenants/tenants-file.ts';
+import { asFileError, readTenantsFile } from '../tenants/tenants-file.ts';
 import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
 import {
   byCommand,
@@ -160,7 +160,10 @@ async function issue(
   if (!(await deps.tenants.all()).some(({ id }) => id === tenantId)) {
     // No server has started with this tenant yet. Its keys are left to the server, which knows which origin the demo's keys belong to.
     const tenant = (await readTenantsFile(tenantsFile, deps.clock.now())).find(({ id }) => id === tenantId);
-    if (tenant !== undefined) await deps.tenants.merge([{ ...tenant, keys: [] }], true);
+    if (tenant !== undefined)
+      await deps.tenants.merge([{ ...tenant, keys: [] }], { isPart: true }).catch((error: unknown) => {
+        throw asFileError(error, tenantsFile);
+      });
   }
   const keys = await issueKeys(request, by, deps);
   return keys instanceof Refusal || keys.length > 1 ? keys : (keys[0] as WidgetKey);

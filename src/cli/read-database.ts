@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
+import type { Budget } from '../stores/budgets/contract.ts';
+import { createPostgresBudgets } from '../stores/budgets/postgres.ts';
 import { createPostgresTenantSecrets } from '../stores/tenant-secrets/postgres.ts';
 import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
 import { createPostgresTenants } from '../stores/tenants/postgres.ts';
@@ -17,6 +19,8 @@ export interface KeptInDatabase {
   readonly secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[];
   /** Of all tenants, also those that are in no file. */
   readonly webhooks: readonly Pick<WebhookEndpoint, 'id' | 'tenantId'>[];
+  /** Likewise, and of the installation. */
+  readonly budgets: readonly Pick<Budget, 'id' | 'tenantId'>[];
 }
 
 /**
@@ -32,6 +36,7 @@ export async function readDatabase(config: Config): Promise<KeptInDatabase | und
       tenants: await createPostgresTenants(database).all(),
       secrets: await createPostgresTenantSecrets(database).list(),
       webhooks: await createPostgresWebhooks(database).list(),
+      budgets: await createPostgresBudgets(database).all(),
     };
   } finally {
     await database.close();

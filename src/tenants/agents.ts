@@ -102,10 +102,10 @@ export function resolveSessionConfig(
 }
 
 /**
- * The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys always set it (new-key.ts); and
+ * The data channel of brokered calls. The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys always set it (new-key.ts); and
  * not if the agent has server tools, because a page with a data channel can word what they are asked.
  */
-function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
+export function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
   const hasServerTools = serverToolsOf(agent?.tools ?? []).size > 0;
   return key?.dataChannel ?? agent?.dataChannel ?? (hasServerTools ? 'none' : 'open');
 }

@@ -1,12 +1,12 @@
 import type { NewBudget } from '../stores/budgets/contract.ts';
-import type { CrowdedTenant, Tenant } from '../stores/tenants/contract.ts';
+import { KeyTaken, type Tenant } from '../stores/tenants/contract.ts';
+import { MOST, TooManyInFile, type Added, type CrowdedTenant } from '../stores/tenants/crowded-contract.ts';
 import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './budgets.ts';
 import { findConflicts } from './conflicts.ts';
 import { outline, type FileProblem } from './outline.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
-import { MAX_ENDPOINTS } from '../protocol/webhook-wish.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
@@ -168,13 +168,32 @@ export function requireAdmins(tenants: readonly Tenant[], file: string): void {
   if (problems.length > 0) throw new TenantsFileError(file, problems);
 }
 
-/** The error for tenants that would have more webhooks than they may. */
-export function tooManyWebhooks(crowded: readonly CrowdedTenant[], file: string, cause?: unknown): TenantsFileError {
+/** What to do where there are too many. */
+const remedies: Readonly<Record<Added, string>> = {
+  webhooks: 'console, Webhooks, or DELETE /api/operator/webhooks/{id}',
+  budgets: 'console, Budgets, or DELETE /api/operator/budgets/{id}',
+};
+
+/** The error for tenants that would have more webhooks or budgets than they may. */
+export function tooManyInFile(
+  what: Added,
+  crowded: readonly CrowdedTenant[],
+  file: string,
+  cause?: unknown,
+): TenantsFileError {
   const problems = crowded.map(({ tenantId, named, others }) => ({
-    path: `tenant ${tenantId}`,
+    path: tenantId === null ? 'the installation' : `tenant ${tenantId}`,
     message:
-      `${named} webhooks are too many: it has ${others} more, which the file does not name, and may have ${MAX_ENDPOINTS} in all. ` +
-      'Name fewer, or delete some of those first (console, Webhooks, or DELETE /api/operator/webhooks/{id})',
+      `${named} ${what} are too many: it has ${others} more, which the file does not name, and may have ${MOST[what]} in all. ` +
+      `Name fewer, or delete some of those first (${remedies[what]})`,
   }));
   return new TenantsFileError(file, problems, cause);
+}
+
+/** The error to tell when the database refuses a merge because of the file's content; any other error as it is. */
+export function asFileError(error: unknown, file: string): unknown {
+  if (error instanceof TooManyInFile) return tooManyInFile(error.what, error.crowded, file, error);
+  if (!(error instanceof KeyTaken)) return error;
+  const message = `a key is in the database already, with another tenant or another id; a key keeps both for ever. ${error.message}`;
+  return new TenantsFileError(file, [{ path: '', message }], error);
 }

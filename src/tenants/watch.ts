@@ -1,16 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Budgets } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import { KeyTaken, TooManyWebhooks, type Tenant, type Tenants } from '../stores/tenants/contract.ts';
-import { readTenantsDocument, TenantsFileError, tooManyWebhooks } from './tenants-file.ts';
+import type { Tenant, Tenants } from '../stores/tenants/contract.ts';
+import { asFileError, readTenantsDocument } from './tenants-file.ts';
 
 export interface MergeDeps {
   /** The path of TENANTS_FILE. */
   readonly file: string;
   readonly tenants: Pick<Tenants, 'merge'>;
-  readonly budgets: Pick<Budgets, 'merge'>;
   /** The calendar day of an instant. */
   readonly dayOf: (atMs: number) => string;
   readonly bus: Pick<Bus, 'publish'>;
@@ -36,15 +34,12 @@ export async function mergeTenantsFile(deps: MergeDeps): Promise<void> {
   const atMs = deps.clock.now();
   const { tenants: read, budgets } = await readTenantsDocument(deps.file, atMs);
   const tenants = deps.adapt ? deps.adapt(read) : read;
-  try {
-    await deps.tenants.merge(tenants);
-  } catch (error) {
-    if (error instanceof TooManyWebhooks) throw tooManyWebhooks(error.crowded, deps.file, error);
-    if (!(error instanceof KeyTaken)) throw error;
-    const message = `a key is in the database already, with another tenant or another id; a key keeps both for ever. ${error.message}`;
-    throw new TenantsFileError(deps.file, [{ path: '', message }], error);
-  }
-  await deps.budgets.merge(budgets, [null, ...read.map(({ id }) => id)], deps.dayOf(atMs));
+  const tenantIds = [null, ...read.map(({ id }) => id)];
+  await deps.tenants
+    .merge(tenants, { budgets: { budgets, tenantIds, day: deps.dayOf(atMs) } })
+    .catch((error: unknown) => {
+      throw asFileError(error, deps.file);
+    });
   deps.bus.publish({ type: 'tenants.changed' });
 }
 

@@ -4,6 +4,7 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Database } from '../../src/database/database.ts';
 import { randomId, refOf, rowId } from '../../src/kernel/ids.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
+import type { FileBudgets } from '../../src/stores/budgets/budget-contract.ts';
 import type { Budget, BudgetTold, NewBudget } from '../../src/stores/budgets/contract.ts';
 import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
@@ -12,12 +13,15 @@ import { createPostgresBudgetUse } from '../../src/stores/budgets/postgres-use.t
 import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
+import { TooManyInFile } from '../../src/stores/tenants/crowded-contract.ts';
+import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, storesOf, voiceRecord } from './support.ts';
 import { call } from './voice-calls.ts';
 
-function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
+/** A budget that is not stored. */
+export function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
   const terms = {
     of: 'tenant',
     period: 'month',
@@ -34,6 +38,9 @@ function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
 export function budgetsContract(name: string, nodes: () => readonly [Database, Database]): void {
   describe(`budgets, ${name}`, () => {
     const budgets = nodesOf(storesOf(nodes, createPostgresBudgets));
+    const tenants = nodesOf(storesOf(nodes, createPostgresTenants));
+    const merge = (named: readonly NewBudget[], tenantIds: FileBudgets['tenantIds'], day = '2030-01-05') =>
+      tenants().merge([], { isPart: true, budgets: { budgets: named, tenantIds, day } });
     const ofTenant = async (tenantId: string | null): Promise<readonly Budget[]> =>
       (await budgets().all()).filter((one) => one.tenantId === tenantId);
 
@@ -91,14 +98,14 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
 
     test('an unchanged file undoes no change, and a changed one changes what it names', async () => {
       const entry = aBudget({ madeBy: null, period: 'once' });
-      const merge = (one: NewBudget, day: string) => budgets().merge([one], [one.tenantId], day);
-      await merge(entry, '2030-01-05');
+      const mergeOne = (one: NewBudget, day: string) => merge([one], [one.tenantId], day);
+      await mergeOne(entry, '2030-01-05');
       const [made] = await ofTenant(entry.tenantId);
       expect(made).toMatchObject({ version: 1, isInFile: true, from: '2030-01-05' });
       await budgets().save({ ...(made as Budget), microDollars: 99 }, 1);
-      await merge(entry, '2030-02-01');
+      await mergeOne(entry, '2030-02-01');
       expect(await ofTenant(entry.tenantId)).toMatchObject([{ version: 2, microDollars: 99, from: '2030-01-05' }]);
-      await merge({ ...entry, microDollars: 7, tell: ['ops@acme.example'] }, '2030-02-02');
+      await mergeOne({ ...entry, microDollars: 7, tell: ['ops@acme.example'] }, '2030-02-02');
       expect(await ofTenant(entry.tenantId)).toMatchObject([
         { version: 3, microDollars: 7, from: '2030-01-05', tell: ['ops@acme.example'] },
       ]);
@@ -106,19 +113,40 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
 
     test('a budget in the file cannot be deleted; one that the file drops stays, and can be', async () => {
       const [entry, other] = [aBudget({ madeBy: null }), aBudget({ madeBy: null })];
-      await budgets().merge([entry, other], [entry.tenantId, other.tenantId], '2030-01-05');
+      await merge([entry, other], [entry.tenantId, other.tenantId]);
       expect(await budgets().delete(entry.tenantId, entry.id)).toBe(false);
-      await budgets().merge([], [entry.tenantId], '2030-01-05');
+      await merge([], [entry.tenantId]);
       expect(await ofTenant(entry.tenantId)).toMatchObject([{ isInFile: false, version: 1 }]);
       expect(await budgets().delete(entry.tenantId, entry.id)).toBe(true);
       expect(await budgets().delete(other.tenantId, other.id)).toBe(false);
     });
 
     test('budgets of the installation belong to no tenant', async () => {
-      await budgets().merge([aBudget({ tenantId: null, id: 'all', madeBy: null })], [null], '2030-01-05');
+      await merge([aBudget({ tenantId: null, id: 'all', madeBy: null })], [null]);
       expect(await ofTenant(null)).toMatchObject([{ id: 'all', tenantId: null }]);
-      await budgets().merge([], [null], '2030-01-05');
+      await merge([], [null]);
       expect(await budgets().delete(null, 'all')).toBe(true);
+    });
+
+    test('a tenant has at most fifty, however they were made: a file with more changes nothing at all', async () => {
+      const tenantId = randomId();
+      const named = (count: number, from = 0) =>
+        Array.from({ length: count }, (_, n) => aBudget({ tenantId, id: `b${from + n}`, madeBy: null }));
+      for (const made of named(45)) await budgets().insert(made, 50);
+      const tenant = { id: tenantId, name: 'Acme', agents: [], admins: null, keys: [] };
+      const refused = tenants().merge([tenant], {
+        isPart: true,
+        budgets: { budgets: named(7, 44), tenantIds: [null, tenantId], day: '2030-01-05' },
+      });
+      await expect(refused).rejects.toThrow(TooManyInFile);
+      await expect(refused).rejects.toMatchObject({ what: 'budgets', crowded: [{ tenantId, named: 7, others: 44 }] });
+      expect((await tenants().all()).some(({ id }) => id === tenantId)).toBe(false);
+      expect(await ofTenant(tenantId)).toHaveLength(45);
+      // To what it has too many of already, nothing is added.
+      for (const made of named(8, 200)) await budgets().insert(made, 100);
+      await merge([{ ...(named(1)[0] as NewBudget), microDollars: 7 }], [tenantId]);
+      expect((await ofTenant(tenantId)).find(({ id }) => id === 'b0')).toMatchObject({ microDollars: 7 });
+      await expect(merge(named(1, 300), [tenantId])).rejects.toThrow(TooManyInFile);
     });
   });
 

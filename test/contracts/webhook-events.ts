@@ -10,13 +10,13 @@ import type { BudgetStates, BudgetTold } from '../../src/stores/budgets/contract
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
 import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
 import {
-  TooManyWebhooks,
   type KeyChange,
   type Tenant,
   type Tenants,
   type TenantScope,
   type WidgetKey,
 } from '../../src/stores/tenants/contract.ts';
+import { TooManyInFile } from '../../src/stores/tenants/crowded-contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
@@ -762,7 +762,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       test('may be deleted once the file no longer names its tenant, and not because a command adds another one', async () => {
         const id = randomId();
         await stores().tenants.merge([tenant(id, [webhook])]);
-        await stores().tenants.merge([tenant(randomId())], true);
+        await stores().tenants.merge([tenant(randomId())], { isPart: true });
         expect(await stores().webhooks.delete(`${id}:billing`)).toBe(false);
         await stores().tenants.merge([tenant(randomId())]);
         expect(await stores().webhooks.delete(`${id}:billing`)).toBe(true);
@@ -780,13 +780,13 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
           tenant(other, names(10)),
           { ...tenant(id, names(7).toReversed()), name: 'changed', keys: [widgetKey(id)] },
         ]);
-        await expect(merged).rejects.toThrow(TooManyWebhooks);
+        await expect(merged).rejects.toThrow(TooManyInFile);
         await expect(merged).rejects.toMatchObject({ crowded: [{ tenantId: id, named: 7, others: 4 }] });
         expect(await stores().webhooks.list([id, other])).toEqual(before);
         const kept = (await stores().tenants.all()).filter((one) => [id, other].includes(one.id));
         expect(kept).toMatchObject([{ name: id, keys: [] }]);
         // What the file no longer names counts until it is deleted.
-        await expect(stores().tenants.merge([tenant(id, names(2, 5))])).rejects.toThrow(TooManyWebhooks);
+        await expect(stores().tenants.merge([tenant(id, names(2, 5))])).rejects.toThrow(TooManyInFile);
         await stores().tenants.merge([tenant(id, names(6))]);
         expect(await stores().webhooks.insert(anEndpoint({ tenantId: id }), 10)).toBe(false);
       });
@@ -798,7 +798,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         const url = 'https://new.acme.example/';
         await stores().tenants.merge([tenant(id, [{ ...webhook, id: 'w0', url }])]);
         expect(await stores().webhooks.find(`${id}:w0`)).toMatchObject({ url });
-        await expect(stores().tenants.merge([tenant(id, names(1, 10))])).rejects.toThrow(TooManyWebhooks);
+        await expect(stores().tenants.merge([tenant(id, names(1, 10))])).rejects.toThrow(TooManyInFile);
       });
     });
 

@@ -1,16 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
-import type { Database } from '../../src/database/database.ts';
+import type { AnySql, Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { mergeBudgets } from '../../src/stores/budgets/merged.ts';
+import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';
 import type { EndpointState } from '../../machines/webhook-endpoint/types.ts';
+import { aBudget } from '../contracts/budgets.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
 import { anEndpoint, claimRequest } from '../contracts/webhooks.ts';
 import { PATIENT_MS } from '../support/soon.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+
+/** Whether somebody waits for a lock of the table. */
+async function isAwaited(sql: AnySql, table: string): Promise<boolean> {
+  const waiting = await sql`select from pg_locks where not granted and relation = ${table}::regclass`;
+  return waiting.length > 0;
+}
 
 const skipped = reasonToSkipPostgres();
 const WAITING = 100_000;
@@ -81,7 +90,7 @@ describe.skipIf(skipped !== undefined)(`In PostgreSQL ${skipped ?? ''}`, () => {
     },
   );
 
-  test('a merge of the tenants file waits for a webhook that is being added, and counts it', async () => {
+  test('a merge of the tenants file waits for a webhook that is being added, and counts it; a budget waits for the merge', async () => {
     const nodes = openExternal({ url: fresh.url, maxConnections: 2, deadlineMs: PATIENT_MS });
     const webhooks = createPostgresWebhooks(nodes);
     for (let n = 0; n < 9; n += 1) await webhooks.insert(anEndpoint({ tenantId: 'acme' }), 10);
@@ -95,15 +104,24 @@ describe.skipIf(skipped !== undefined)(`In PostgreSQL ${skipped ?? ''}`, () => {
         values ('wh_tenth', 'acme', 'https://hooks.acme.example/', '{}', 0, 'ops', 'healthy', 0, 0, 1)`;
       const merging = createPostgresTenants(nodes).merge(file);
       merged = merging.then(() => 'merged', String).finally(() => (isOver = true));
-      const isWaiting = async () => {
-        const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`
-          select count(*)::integer as count from pg_locks where not granted and relation = 'webhook_endpoint'::regclass`;
-        return isOver || count > 0;
-      };
-      await expect.poll(isWaiting, { timeout: PATIENT_MS }).toBe(true);
+      await expect.poll(() => isOver || isAwaited(sql, 'webhook_endpoint'), { timeout: PATIENT_MS }).toBe(true);
     });
     expect(await merged).toContain('too many webhooks of acme');
     expect(await webhooks.list(['acme'])).toHaveLength(10);
+    // A budget that is made during a merge waits for it, and counts the file's.
+    const day = '2030-01-01';
+    const named = Array.from({ length: 50 }, (_, n) => aBudget({ tenantId: 'acme', id: `b${n}` }));
+    await createPostgresTenants(nodes).merge([], {
+      isPart: true,
+      budgets: { budgets: named.slice(1), tenantIds: ['acme'], day },
+    });
+    let inserted: Promise<unknown> | undefined;
+    await database.transaction(async (sql) => {
+      await mergeBudgets(sql, { budgets: named, tenantIds: ['acme'], day });
+      inserted = createPostgresBudgets(nodes).insert(aBudget({ tenantId: 'acme' }), 50);
+      await expect.poll(() => isAwaited(sql, 'budget'), { timeout: PATIENT_MS }).toBe(true);
+    });
+    expect(await inserted).toBe('too_many');
     await nodes.close();
   });
 });

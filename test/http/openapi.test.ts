@@ -376,9 +376,14 @@ async function driveOperators(id: string): Promise<void> {
     madeBy: null,
     changedAtMs: 0,
   } as const;
-  await app.service.stores.budgets.merge([kept], ['acme'], '2030-01-01');
+  const merge = (budgets: readonly (typeof kept)[]) =>
+    app.service.stores.tenants.merge([], {
+      isPart: true,
+      budgets: { budgets, tenantIds: ['acme'], day: '2030-01-01' },
+    });
+  await merge([kept]);
   await send({ method: 'DELETE', path: '/api/operator/budgets/filed?tenantId=acme', headers: operator });
-  await app.service.stores.budgets.merge([], ['acme'], '2030-01-01');
+  await merge([]);
   for (const id of ['filed', 'twice']) await app.service.stores.budgets.delete('acme', id);
   await get('/api/operator/views?tenantId=acme', operator);
   await post('/api/operator/views', { ...aView, href: 'https://evil.example/' }, operator);

@@ -68,12 +68,11 @@ describe('Widget keys', () => {
     await app.service.directory.reload();
     const opened = await app.post('/api/session', { widgetKey: key.key, agentId: 'support' }, { origin: key.origin });
     expect(opened.status).toBe(200);
-    const { tenants, budgets } = app.service.stores;
+    const { tenants } = app.service.stores;
     const dayOf = () => '2030-01-01';
     await mergeTenantsFile({
       file: defaultTenantsFile(),
       tenants,
-      budgets,
       dayOf,
       bus: app.live.bus,
       clock: app.clock,

@@ -1,31 +1,11 @@
 import type { BudgetAccount, BudgetFact, BudgetRecord } from '../../../machines/budget/types.ts';
-import type { BudgetTerms } from '../../protocol/budget.ts';
-import type { ActRole } from '../journal/act-contract.ts';
 import type { NewEntry } from '../journal/contract.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
+import type { Budget, NewBudget } from './budget-contract.ts';
 
-/** A budget as stored: how much of something may be used in a period. */
-export interface Budget extends Omit<BudgetTerms, 'dollars' | 'minutes' | 'then'> {
-  /** What happens once nothing is left: the field `then` of its terms. */
-  readonly atLimit: BudgetTerms['then'];
-  /** Null for a budget of the installation. */
-  readonly tenantId: string | null;
-  readonly microDollars: number | null;
-  /** Millionths of a minute. */
-  readonly microMinutes: number | null;
-  /** Role of its author; null if it comes from the tenants file. */
-  readonly madeBy: ActRole | null;
-  /** Whether the tenants file named it at the last merge. */
-  readonly isInFile: boolean;
-  /** Grows by one with every change. A budget made again under the same id continues after the last version of the former one that was told. */
-  readonly version: number;
-  readonly changedAtMs: number;
-}
+export type { Budget, NewBudget } from './budget-contract.ts';
 
-/** A budget to insert. */
-export type NewBudget = Omit<Budget, 'version' | 'isInFile'>;
-
-/** Budgets. Their usage is in the ledger. @throws Unavailable when the database is away */
+/** Budgets; those of the tenants file are merged with its tenants. Their usage is in the ledger. @throws Unavailable when the database is away */
 export interface Budgets {
   /** All budgets by tenant and id, those of the installation first. */
   all(): Promise<readonly Budget[]>;
@@ -38,13 +18,6 @@ export interface Budgets {
   save(budget: Budget, expectedVersion: number): Promise<boolean>;
   /** Deletes a budget unless the tenants file names it. @returns whether one was deleted */
   delete(tenantId: string | null, id: string): Promise<boolean>;
-  /**
-   * Merges the budgets of the tenants file in one transaction: adds new ones, and changes those that the file itself has changed since the last
-   * merge. Changes made elsewhere stay. Budgets that the file no longer names stay too, and may then be deleted.
-   * @param tenantIds the tenants that the file names; null for the installation
-   * @param day on which a budget begins that counts once and names no first day
-   */
-  merge(budgets: readonly NewBudget[], tenantIds: readonly (string | null)[], day: string): Promise<void>;
 }
 
 /** What is told about a budget when its record is saved. */

@@ -1,4 +1,4 @@
-import { PATIENT, type Database, type TransactionSql } from '../../database/database.ts';
+import type { AnySql, Database } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import type { Budget, Budgets, NewBudget } from './contract.ts';
@@ -13,6 +13,8 @@ export function createPostgresBudgets(database: Database): Budgets {
     insert: (budget, most) =>
       database.transaction(async (sql) => {
         const tenantId = budget.tenantId ?? INSTALLATION;
+        // Waits for a merge of the tenants file, and then counts its budgets.
+        await sql`lock table budget in row exclusive mode`;
         // Inserts for one tenant take turns, so that two at once cannot together exceed the limit.
         await sql`select pg_advisory_xact_lock(${LOCK_CLASSES.budgets}::integer, hashtext(${tenantId}))`;
         const ids = await sql<{ id: string }[]>`select id from budget where tenant_id = ${tenantId}`;
@@ -41,53 +43,17 @@ export function createPostgresBudgets(database: Database): Budgets {
         0
       );
     },
-
-    async merge(budgets, tenantIds, day) {
-      await database.transaction(async (sql) => {
-        const named = tenantIds.map((id) => id ?? INSTALLATION);
-        const ids = budgets.map(({ tenantId, id }) => `${tenantId ?? INSTALLATION}/${id}`);
-        await sql`
-          update budget set in_file = null
-          where tenant_id = any(${named}::text[]) and in_file is not null and not (tenant_id || '/' || id = any(${ids}::text[]))`;
-        if (budgets.length > 0) await mergeAll(sql, budgets, day);
-      }, PATIENT);
-    },
   };
 }
 
-/** A budget that counts once and names no first day begins on the day of its first merge, even if a later merge changes other fields. */
-async function mergeAll(sql: TransactionSql, budgets: readonly NewBudget[], day: string): Promise<void> {
-  const rows = budgets.map((budget) => {
-    const { of, period, from, microDollars, tokens, microMinutes, warnAt, atLimit, tell } = budget;
-    const begins = from ?? (period === 'once' ? day : null);
-    // Left out if null, so that entries merged by a version without minutes do not look changed.
-    const minutes = microMinutes === null ? {} : { microMinutes };
-    return {
-      ...rowOf(budget),
-      from: begins,
-      inFile: { of, period, from, microDollars, tokens, ...minutes, warnAt, atLimit, ...(tell !== null && { tell }) },
-    };
-  });
-  await insertAll(
-    sql,
-    rows,
-    sql`
-      update set of_what = excluded.of_what, period = excluded.period, micro_dollars = excluded.micro_dollars,
-        from_day = case when excluded.in_file ->> 'from' is null and kept.period = excluded.period then kept.from_day
-          else excluded.from_day end,
-        tokens = excluded.tokens, micro_minutes = excluded.micro_minutes, warn_at = excluded.warn_at, at_limit = excluded.at_limit,
-        tell = excluded.tell, made_by = excluded.made_by,
-        in_file = excluded.in_file, version = kept.version + 1, changed_at_ms = excluded.changed_at_ms
-      where kept.in_file is distinct from excluded.in_file`,
-  );
-}
-
-function rowOf({ tenantId, ...budget }: NewBudget) {
+/** The budget's row. */
+export function rowOf({ tenantId, ...budget }: NewBudget) {
   return { ...budget, tenantId: tenantId ?? INSTALLATION };
 }
 
-function insertAll(
-  sql: TransactionSql,
+/** Inserts rows of budgets. @param onConflict what is done with those that are there */
+export function insertAll(
+  sql: AnySql,
   rows: readonly (ReturnType<typeof rowOf> & { readonly inFile: object | null })[],
   onConflict: Fragment,
 ) {

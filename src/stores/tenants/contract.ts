@@ -3,6 +3,7 @@ import type { CallMode, DataChannel } from '../../protocol/call.ts';
 import type { ElementSettings } from '../../protocol/element-settings.ts';
 import type { KeyBots } from '../../protocol/key-bots.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
+import type { FileBudgets } from '../budgets/budget-contract.ts';
 import type { ActRole } from '../journal/act-contract.ts';
 
 /** Some tenants, or `*`: all tenants, and what belongs to none. */
@@ -136,36 +137,26 @@ export class KeyTaken extends Error {}
 /** The tenant would have more keys than its `maxKeys`. */
 export class TooManyKeys extends Error {}
 
-/** A tenant with too many webhooks, once those that the tenants file adds are there. */
-export interface CrowdedTenant {
-  readonly tenantId: string;
-  /** Webhooks that the file names. */
-  readonly named: number;
-  /** Those that it has besides: they were added elsewhere, or the file named them before. */
-  readonly others: number;
-}
-
-/** Tenants would have more webhooks than they may. */
-export class TooManyWebhooks extends Error {
-  readonly crowded: readonly CrowdedTenant[];
-
-  constructor(crowded: readonly CrowdedTenant[]) {
-    super(`too many webhooks of ${crowded.map(({ tenantId }) => tenantId).join(', ')}`);
-    this.crowded = crowded;
-  }
+/** How a file's tenants are merged. */
+export interface MergeOptions {
+  /** Whether the file has more tenants than these; otherwise it no longer names the webhooks of others. */
+  readonly isPart?: boolean;
+  /** Those of the file; left alone if not given. */
+  readonly budgets?: FileBudgets;
 }
 
 /** Tenants and their widget keys: the database is the truth. @throws Unavailable when the database is away. */
 export interface Tenants {
   all(): Promise<Tenant[]>;
   /**
-   * Merges tenants, keys and webhooks in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
-   * @param isPart whether the file has more tenants; otherwise it no longer names the webhooks of others
+   * Merges tenants, keys, webhooks and budgets in one transaction: adds and changes, never deletes, and undoes no revocation and no pause. Of budgets
+   * it changes those that the file itself has changed since the last merge: changes made elsewhere stay. Those that it no longer names stay too, and may
+   * then be deleted.
    * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a
-   *   new id, so that both serve while sites change over), or a key is given twice; TooManyWebhooks when webhooks that it adds would be more than
-   *   a tenant may have. Then nothing is changed.
+   *   new id, so that both serve while sites change over), or a key is given twice; TooManyInFile when webhooks or budgets that it adds would be
+   *   more than a tenant may have. Then nothing is changed.
    */
-  merge(tenants: readonly Tenant[], isPart?: boolean): Promise<void>;
+  merge(tenants: readonly Tenant[], how?: MergeOptions): Promise<void>;
   /**
    * Adds keys of one tenant, all of them or none.
    * @throws KeyTaken if an id or a key is in use, TooManyKeys if the tenant may not have that many

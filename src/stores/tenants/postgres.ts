@@ -3,6 +3,7 @@ import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
 import { told } from '../webhooks/told.ts';
+import { mergeBudgets } from '../budgets/merged.ts';
 import { mergeWebhooks } from '../webhooks/merged.ts';
 import {
   KeyTaken,
@@ -79,7 +80,7 @@ export function createPostgresTenants(database: Database): Tenants {
       }));
     },
 
-    async merge(tenants, isPart = false) {
+    async merge(tenants, { isPart = false, budgets } = {}) {
       const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ ...key, tenantId: tenant.id })));
       refuseDuplicates(keys);
       await naming(keys, () =>
@@ -90,6 +91,7 @@ export function createPostgresTenants(database: Database): Tenants {
           for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeTenants(sql, some);
           for (const some of chunksOf(keys, CHUNK_ROWS)) await mergeKeys(sql, some);
           await mergeWebhooks(sql, tenants, isPart);
+          if (budgets !== undefined) await mergeBudgets(sql, budgets);
         }, PATIENT),
       );
     },

@@ -3,8 +3,7 @@ import type { RecordStore } from '../../actors/host.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
-import { MAX_ENDPOINTS } from '../../protocol/webhook-wish.ts';
-import type { CrowdedTenant, Tenant, TenantScope } from '../tenants/contract.ts';
+import type { Tenant, TenantScope, TenantWebhook } from '../tenants/contract.ts';
 import type { Page } from '../voice-history/contract.ts';
 
 /** Where facts are sent, and how that endpoint is doing. */
@@ -24,23 +23,11 @@ export function namedEndpoint(tenantId: string, name: string): string {
   return `${tenantId}:${name}`;
 }
 
-/**
- * Tenants of a file that would have more endpoints than they may, once those that it adds are there; not those to which it adds none.
- * @param kept the endpoints that there are
- */
-export function findCrowded(
-  tenants: readonly Tenant[],
-  kept: readonly Pick<WebhookEndpoint, 'id' | 'tenantId'>[],
-): readonly CrowdedTenant[] {
-  const idsOf = new Map<string | null, string[]>();
-  for (const { id, tenantId } of kept) idsOf.set(tenantId, [...(idsOf.get(tenantId) ?? []), id]);
-  return tenants.flatMap(({ id: tenantId, webhooks = [] }) => {
-    const ids = idsOf.get(tenantId) ?? [];
-    const named = webhooks.map(({ id }) => namedEndpoint(tenantId, id));
-    const added = named.filter((id) => !ids.includes(id)).length;
-    if (added === 0 || ids.length + added <= MAX_ENDPOINTS) return [];
-    return [{ tenantId, named: named.length, others: ids.length + added - named.length }];
-  });
+/** The webhooks of tenants of the file, with the ids of their endpoints. */
+export function endpointsNamed(tenants: readonly Tenant[]): (TenantWebhook & { readonly tenantId: string })[] {
+  return tenants.flatMap(({ id: tenantId, webhooks = [] }) =>
+    webhooks.map((webhook) => ({ ...webhook, tenantId, id: namedEndpoint(tenantId, webhook.id) })),
+  );
 }
 
 /** Facts about webhooks that people are told by mail, and nobody by webhook. */

@@ -1,8 +1,9 @@
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { CHUNK_ROWS, type AnySql } from '../../database/database.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
-import { TooManyWebhooks, type Tenant } from '../tenants/contract.ts';
-import { findCrowded, namedEndpoint, type WebhookEndpoint } from './contract.ts';
+import type { Tenant } from '../tenants/contract.ts';
+import { refuseCrowded } from '../tenants/crowded-contract.ts';
+import { endpointsNamed, type WebhookEndpoint } from './contract.ts';
 
 /** How the creator of an endpoint from the tenants file is named in the journal. */
 const FILE = 'file';
@@ -10,7 +11,7 @@ const FILE = 'file';
 /**
  * Adds the endpoints that the tenants of a file name, and changes those that differ: their URL and types, not how they are doing.
  * @param isPart whether the file has more tenants than these
- * @throws TooManyWebhooks
+ * @throws TooManyInFile
  */
 export async function mergeWebhooks(sql: AnySql, tenants: readonly Tenant[], isPart: boolean): Promise<void> {
   // Whoever adds one elsewhere waits, and then counts these. Locked before any row is, to avoid deadlocks with those who change one.
@@ -23,13 +24,10 @@ export async function mergeWebhooks(sql: AnySql, tenants: readonly Tenant[], isP
 
 async function mergeSome(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
   const tenantIds = tenants.map(({ id }) => id);
-  const rows = tenants.flatMap(({ id: tenantId, webhooks = [] }) =>
-    webhooks.map(({ id, ...webhook }) => ({ ...newEndpoint(namedEndpoint(tenantId, id)), tenantId, ...webhook })),
-  );
+  const rows = endpointsNamed(tenants).map((named) => ({ ...newEndpoint(named.id), ...named }));
   const kept = await sql<Pick<WebhookEndpoint, 'id' | 'tenantId'>[]>`
     select id, tenant_id from webhook_endpoint where tenant_id = any(${tenantIds}::text[])`;
-  const crowded = findCrowded(tenants, kept);
-  if (crowded.length > 0) throw new TooManyWebhooks(crowded);
+  refuseCrowded('webhooks', rows, kept);
   await sql`
     update webhook_endpoint set in_file = false
     where in_file and tenant_id = any(${tenantIds}::text[]) and id <> all(${rows.map(({ id }) => id)}::text[])`;

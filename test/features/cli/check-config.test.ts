@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
 import { startApp } from '../../../src/app/app.ts';
 import { run as check, type CheckTerminal } from '../../../src/cli/check-config.ts';
+import type { KeptInDatabase } from '../../../src/cli/read-database.ts';
 import { tellFault } from '../../../src/cli/tell-fault.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -126,9 +127,11 @@ describe('check-config', () => {
       ],
     });
     const other = aTenant('other', { keys: [aKey('other', 'site', { ...closed, agents: null })] });
-    expect(await run([], terminal, () => Promise.resolve({ tenants: [acme, other], secrets: [], webhooks: [] }))).toBe(
-      0,
-    );
+    expect(
+      await run([], terminal, () =>
+        Promise.resolve({ tenants: [acme, other], secrets: [], webhooks: [], budgets: [] }),
+      ),
+    ).toBe(0);
     expect(openKeysIn(terminal.printed())).toEqual([
       'other/site: pages may ask for any agent, or for none',
       'acme/unbounded: nothing bounds what all its visitors use in a day',
@@ -137,23 +140,31 @@ describe('check-config', () => {
     expect(terminal.printed()).toContain('\ndatabase: 2 widget keys that the tenants file does not name\n');
   });
 
-  test('refuses webhooks with which a tenant would have more than ten, and says what to do', async () => {
+  test('refuses webhooks and budgets with which there would be more than may be, and says what to do', async () => {
     const webhook = { url: 'https://hooks.acme.example/', types: ['session.settled'] };
     const webhooks = ['billing', 'crm'].map((id) => ({ ...webhook, id }));
+    const budget = { id: 'all', of: 'installation', period: 'month', dollars: 1 };
     const terminal = fakeTerminal({
-      TENANTS_FILE: await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', webhooks }] })),
+      TENANTS_FILE: await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', webhooks }], budgets: [budget] })),
     });
     const kept = (count: number) => [
       { id: 'acme:billing', tenantId: 'acme' },
       ...Array.from({ length: count }, (_, n) => ({ id: `wh_${n}`, tenantId: 'acme' })),
       { id: 'wh_other', tenantId: 'other' },
     ];
-    const read = (count: number) => () => Promise.resolve({ tenants: [], secrets: [], webhooks: kept(count) });
+    const read =
+      (count: number, budgets: KeptInDatabase['budgets'] = []) =>
+      () =>
+        Promise.resolve({ tenants: [], secrets: [], webhooks: kept(count), budgets });
     expect(await run([], terminal, read(8))).toBe(0);
     expect(await run([], terminal, read(9))).toBe(78);
     expect(terminal.complained()).toContain(
       'tenant acme: 2 webhooks are too many: it has 9 more, which the file does not name, and may have 10 in all. Name fewer, or delete',
     );
+    const all = Array.from({ length: 50 }, (_, n) => ({ id: `b${n}`, tenantId: null }));
+    expect(await run([], terminal, read(8, all.slice(1)))).toBe(0);
+    expect(await run([], terminal, read(8, all))).toBe(78);
+    expect(terminal.complained()).toContain('the installation: 1 budgets are too many: it has 50 more');
   });
 
   test('says where the database cannot be read, and goes on', async () => {
@@ -161,7 +172,7 @@ describe('check-config', () => {
     const away = () => Promise.reject(new Unavailable('database', new Error('connect ECONNREFUSED')));
     expect(await run([], terminal, away)).toBe(0);
     expect(terminal.printed()).toContain(
-      '\ndatabase: not read, so keys and webhooks that are only in it were not checked. The database cannot be used: connect ECONNREFUSED.',
+      '\ndatabase: not read, so keys, webhooks and budgets that are only in it were not checked. The database cannot be used: connect ECONNREFUSED.',
     );
     expect(openKeysIn(terminal.printed())).toHaveLength(2);
   });
@@ -325,6 +336,38 @@ describe('check-config', () => {
     ]);
   });
 
+  test('warns of agents without a deployment that transcribes their visitors, where pages cannot do it', async () => {
+    const agents = [
+      { id: 'plain' },
+      { id: 'silent', transcribe: false },
+      { id: 'named', transcribe: { model: 'mine' } },
+      { id: 'tools', tools: [{ kind: 'server_tool', name: 'look', url: 'https://api.example/look' }] },
+    ];
+    const key = (id: string, more: object): object => ({
+      id,
+      key: `w_acme_${id}`,
+      origin: `https://${id}.example`,
+      ...more,
+    });
+    const widgetKeys = [
+      key('locked', { dataChannel: 'none' }),
+      key('usual', {}),
+      key('direct', { dataChannel: 'none', call: 'direct' }),
+      key('others', { dataChannel: 'none', agents: ['silent', 'named'] }),
+      key('revoked', { dataChannel: 'none', revoked: true }),
+    ];
+    const azure = { UPSTREAM_PROVIDER: 'azure', AZURE_OPENAI_ENDPOINT: 'https://a.example', AZURE_OPENAI_API_KEY: 'k' };
+    const warned = async (env: Record<string, string>): Promise<string[]> => {
+      const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+      const { printed } = await listed({ ...env, TENANTS_FILE: file, CALL_MODE: 'brokered' }, {});
+      return [...printed.matchAll(/^warning: visitors of the agent (\S+) .+ (\(.+\)): set transcribe\.model/gm)].map(
+        ([, agent, keys]) => `${agent} ${keys}`,
+      );
+    };
+    expect(await warned(azure)).toEqual(['acme/plain (acme/locked)', 'acme/tools (acme/locked, acme/usual)']);
+    expect(await warned({ UPSTREAM_PROVIDER: 'openai', OPENAI_API_KEY: 'sk-1' })).toEqual([]);
+  });
+
   test('warns of agents that ask for what the provider cannot do, which is an error where they are strict', async () => {
     const tools = [{ kind: 'http_tool', name: 'look_up' }];
     const agents = [{ id: 'able', tools, turns: {}, tellAi: true }, { id: 'plain' }, { id: 'none', tools: [] }];
@@ -377,7 +420,7 @@ describe('check-config', () => {
       { tenantId: 'acme', name: 'crm' },
       { tenantId: 'other', name: 'shop' },
     ];
-    expect(await warnings(() => Promise.resolve({ tenants: [], secrets: others, webhooks: [] }))).toEqual([
+    expect(await warnings(() => Promise.resolve({ tenants: [], secrets: others, webhooks: [], budgets: [] }))).toEqual([
       unset('shop'),
     ]);
     expect(await warnings(() => Promise.reject(new Unavailable('database', 'it is away')))).toEqual([]);

@@ -7,6 +7,7 @@ import { DirectoryInUse } from '../../../src/database/embedded/directory-lock.ts
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { aKey, aTenant, FakeActs, FakeBus, FakeTenants } from '../tenants/fakes.ts';
 import { fakeTerminal } from './terminal.ts';
+import { TooManyInFile } from '../../../src/stores/tenants/crowded-contract.ts';
 
 function build(env: NodeJS.ProcessEnv = {}, open?: () => Promise<KeyStores>) {
   const tenants = new FakeTenants(
@@ -118,6 +119,10 @@ describe('keys issue', () => {
     await writeFile(file, JSON.stringify({ tenants: [{ id: 'new', widgetKeys, agents: [{ id: 'guide' }] }] }));
     const { terminal, tenants } = build({ TENANTS_FILE: file });
     const args = ['issue', '--tenant', 'new', '--site', 'www', '--origin', 'https://www.new.example'];
+    tenants.mergeFault = new TooManyInFile('webhooks', [{ tenantId: 'new', named: 3, others: 8 }]);
+    expect(await run(args, terminal)).toBe(78);
+    expect(terminal.complained()).toContain('tenant new: 3 webhooks are too many: it has 8 more');
+    tenants.mergeFault = undefined;
     expect(await run(args, terminal)).toBe(0);
     expect(terminal.printed()).toMatch(/^new\/new-www\n/);
     const made = tenants.tenants.find(({ id }) => id === 'new');

@@ -114,8 +114,7 @@ export class FakeTenants implements Tenants {
   }
 }
 
-/** No budgets; a merge of a file's budgets is accepted and ignored. */
-export const noBudgets = { all: async () => [], merge: async () => undefined };
+export const noBudgets = { all: async () => [] };
 
 /** A bus that also keeps what was published. */
 export class FakeBus implements Bus {

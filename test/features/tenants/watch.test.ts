@@ -2,11 +2,12 @@ import { chmod, mkdir, mkdtemp, readlink, rename, rm, symlink, unlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { KeyTaken, TooManyWebhooks, type Tenant } from '../../../src/stores/tenants/contract.ts';
+import { KeyTaken, type Tenant } from '../../../src/stores/tenants/contract.ts';
+import { TooManyInFile } from '../../../src/stores/tenants/crowded-contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch.ts';
-import { FakeBus, FakeTenants, noBudgets, recorder } from './fakes.ts';
+import { FakeBus, FakeTenants, recorder } from './fakes.ts';
 
 let folder: string;
 let file: string;
@@ -35,7 +36,6 @@ function build(more: Partial<WatchDeps> = {}) {
   const watch = new TenantsFileWatch({
     file,
     tenants,
-    budgets: noBudgets,
     dayOf: () => '1970-01-01',
     bus,
     clock: { now: () => 7 },
@@ -82,14 +82,18 @@ describe('At start the tenants file', () => {
     await expect(watch.start()).rejects.toThrow(/with another tenant or another id.*w_acme belongs to other/);
   });
 
-  test('with which a tenant would have too many webhooks is such an error too', async () => {
+  test('with which a tenant would have too many webhooks or budgets is such an error too', async () => {
     await writeFile(file, naming('acme'));
     const { watch, tenants } = build();
-    tenants.mergeFault = new TooManyWebhooks([{ tenantId: 'acme', named: 3, others: 8 }]);
+    tenants.mergeFault = new TooManyInFile('webhooks', [{ tenantId: 'acme', named: 3, others: 8 }]);
     await expect(watch.start()).rejects.toThrow(
       /tenant acme: 3 webhooks are too many: it has 8 more.*delete some of those/,
     );
     await expect(watch.start()).rejects.toBeInstanceOf(TenantsFileError);
+    tenants.mergeFault = new TooManyInFile('budgets', [{ tenantId: null, named: 1, others: 50 }]);
+    await expect(watch.start()).rejects.toThrow(
+      /the installation: 1 budgets are too many: it has 50 more.*may have 50 in all.*DELETE \/api\/operator\/budgets/,
+    );
   });
 
   test('can not be merged while the database is away', async () => {

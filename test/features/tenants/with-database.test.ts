@@ -40,7 +40,7 @@ const key = { id: 'site', key: 'w_acme_site', origin: 'https://www.acme.example'
 async function merge(more: object): Promise<TenantDirectory> {
   const agents = [{ id: 'guide', instructions: 'Guide.', tools: [tool] }];
   await writeFile(file, JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys: [{ ...key, ...more }] }] }));
-  await mergeTenantsFile({ file, tenants, budgets: noBudgets, dayOf: () => '1970-01-01', bus, clock });
+  await mergeTenantsFile({ file, tenants, dayOf: () => '1970-01-01', bus, clock });
   const directory = new TenantDirectory({
     tenants,
     budgets: noBudgets,

@@ -69,6 +69,29 @@ test('An echo says back what the visitor says, and not what was said in a call b
   expect(asked).toEqual(['Are you there?']);
 });
 
+test('An echo tells a page whose channel opens later the words that it has said, and no more than a greeting has', async () => {
+  const told: string[] = [];
+  const channel = new EventChannel({}, { ...silent, told: ({ type }) => told.push(type) });
+  channel.tell({ type: 'output_audio_buffer.started' });
+  for (let n = 0; n < 400; n += 1) channel.tell({ type: 'response.output_text.delta', delta: `${n}` });
+  expect(told).toHaveLength(401);
+  const sent: { type: string; delta?: string }[] = [];
+  const page = {
+    readyState: 'open',
+    onMessage: { subscribe: () => undefined },
+    send: (text: string) => sent.push(JSON.parse(text)),
+  };
+  channel.open(page as unknown as Parameters<EventChannel['open']>[0]);
+  await new Promise(setImmediate);
+  expect(sent.map(({ type, delta }) => delta ?? type)).toEqual([
+    'session.created',
+    ...Array.from({ length: 300 }, (_, n) => `${n + 100}`),
+  ]);
+  channel.tell({ type: 'response.done' });
+  expect(sent.at(-1)).toMatchObject({ type: 'response.done' });
+  expect(told).toHaveLength(403);
+});
+
 test('An echo is asked for words by the settings of its call, until a page changes them or they are restored', () => {
   const channel = new EventChannel({}, silent, true);
   const asks = (session?: object): boolean => {
