@@ -238,3 +238,14 @@ function liveRecord(
     version,
   };
 }
+
+/**
+ * The limits that end a session by itself, as its client is told; `newVisitorSeconds` only while the session waits for a new visitor's first words.
+ */
+export function toldLimits(
+  { startedAtMs, wordsDueAtMs }: VoiceRecord,
+  { maxMinutes, maxIdleSec }: VoiceLimits,
+): { readonly maxMinutes: number; readonly maxIdleSec: number; readonly newVisitorSeconds?: number } {
+  const newVisitorSeconds = (wordsDueAtMs - startedAtMs) / SECOND_MS;
+  return { maxMinutes, maxIdleSec, ...(wordsDueAtMs > 0 && { newVisitorSeconds }) };
+}

@@ -59,9 +59,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
   const listeners: ((loginId: string | undefined) => void)[] = [];
   // Nothing else may subscribe to the bus for logins: a subscriber that was called first would get the old answer here.
   const stops = [
-    bus.subscribe((message) => {
-      if (message.type === 'login.changed') forget(message.loginId);
-    }),
+    bus.subscribe({ 'login.changed': ({ loginId }) => forget(loginId) }),
     bus.onGap(() => forget(undefined)),
   ];
 

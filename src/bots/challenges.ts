@@ -1,5 +1,5 @@
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { digestOf } from '../kernel/digest.ts';
+import { digestOf } from '../kernel/ids.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import {
   CHALLENGE_ACTION,

@@ -36,9 +36,7 @@ export class Suspects implements SuspectList {
 
   constructor(deps: SuspectsDeps) {
     this.#deps = deps;
-    deps.bus.subscribe((message) => {
-      if (message.type === 'address.suspect') this.#remember(message.address, message.untilMs);
-    });
+    deps.bus.subscribe({ 'address.suspect': ({ address, untilMs }) => this.#remember(address, untilMs) });
   }
 
   /** Each reason why the caller is suspect, in our words. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { digestOf } from '../kernel/digest.ts';
+import { digestOf } from '../kernel/ids.ts';
 
 /** Providers accept no longer item names. */
 const MAX_LENGTH = 32;

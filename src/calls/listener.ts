@@ -4,12 +4,14 @@ import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { HeldCallDeps } from './call-parts.ts';
 import type { WordsEvent } from './pages/call-pages.ts';
 import type { UpstreamResponseEvent } from './response-events.ts';
-import { createTurnNotices } from './turn-notices.ts';
 
 /** Noting activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
 /** After this many messages that are too long to be read, the call is closed: with them a page could hide what it uses. */
 const MAX_LONG_FRAMES = 3;
+/** Nobody could see more changes of turn in a second. */
+const MAX_NOTICES = 4;
+const NOTICES_MS = 1000;
 
 interface Listener {
   readonly call: CallRecord;
@@ -93,6 +95,32 @@ export function createListener(listener: Listener, deps: HeldCallDeps): (event: 
         return listener.tellPages(event);
       case 'ready':
     }
+  };
+}
+
+/**
+ * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only changes, and at most four a second. A change that is left out is told
+ * when the provider reports it again.
+ */
+function createTurnNotices(
+  { id: callId, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
+  { bus, clock }: Pick<HeldCallDeps, 'bus' | 'clock'>,
+): (event: 'speaking' | 'listening') => void {
+  let last: string | undefined;
+  let windowFromMs = -Infinity;
+  let told = 0;
+
+  return (event) => {
+    if (event === last) return;
+    const at = clock.now();
+    if (at - windowFromMs >= NOTICES_MS) {
+      windowFromMs = at;
+      told = 0;
+    }
+    if (told === MAX_NOTICES) return;
+    told += 1;
+    last = event;
+    bus.publish({ type: 'call.told', sessionId, callId, event });
   };
 }
 

@@ -1,10 +1,12 @@
 import { classify } from '../../machines/voice-session/selectors.ts';
-import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallRecord, CallTerms } from '../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { awaitedLater } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { PROVIDER_SPAN } from '../telemetry/traces/session-spans.ts';
 import {
   CallOver,
@@ -14,7 +16,7 @@ import {
   type CreatedCall,
 } from '../upstream/contract.ts';
 import type { CallHolder } from './call-holder.ts';
-import { termsOf } from './call-terms.ts';
+import type { CallParts } from './call-parts.ts';
 import type { OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 import { checkSdp } from './sdp.ts';
@@ -212,4 +214,14 @@ function refusalOf(fault: unknown, { requestId, signal }: OpenCallRequest, { eve
 
 function callerGone(): Refusal {
   return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the call was open.');
+}
+
+/** The terms of a new call of a session: they stay the same until it ends. */
+export function termsOf(
+  id: string,
+  { id: sessionId, subject, tenantId, keyId }: VoiceRecord,
+  { model }: Pick<SessionSetup, 'model'>,
+  { provider, accounts: { fingerprint } }: Pick<CallParts, 'provider' | 'accounts'>,
+): CallTerms {
+  return { id, sessionId, subject, tenantId, keyId, provider: provider.name, fingerprint, model };
 }

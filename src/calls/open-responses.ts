@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { PendingAnswers } from '../kernel/pending-answers.ts';
 import type { BusMessage } from '../protocol/bus.ts';
-import type { Bus } from '../stores/bus/contract.ts';
+import type { Bus, BusListeners } from '../stores/bus/contract.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** How long to wait for the node that holds a call: an operator waits for the whole page. */
@@ -18,6 +18,10 @@ interface OpenResponsesDeps {
 export class OpenResponses {
   readonly #deps: OpenResponsesDeps;
   readonly #answers: PendingAnswers<number | null>;
+  readonly listeners: BusListeners = {
+    'call.count': (message) => this.#count(message),
+    'call.counted': ({ request, responses }) => this.#answers.hear(request, responses),
+  };
 
   constructor(deps: OpenResponsesDeps) {
     this.#deps = deps;
@@ -39,13 +43,11 @@ export class OpenResponses {
     });
   }
 
-  hear(message: BusMessage): void {
-    if (message.type === 'call.counted') this.#answers.hear(message.request, message.responses);
-    if (message.type !== 'call.count') return;
-    const held = this.#heldOf(message.callId);
+  #count({ callId, request }: Extract<BusMessage, { type: 'call.count' }>): void {
+    const held = this.#heldOf(callId);
     if (held === undefined) return;
     const responses = held.runningResponses() ?? null;
-    this.#deps.bus.publish({ type: 'call.counted', request: message.request, responses });
+    this.#deps.bus.publish({ type: 'call.counted', request, responses });
   }
 
   #heldOf(callId: string): Pick<HeldCall, 'runningResponses'> | undefined {

@@ -3,7 +3,7 @@ import { longestEndMs } from '../../machines/voice-session/selectors.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { RoomEvent } from '../upstream/room-contract.ts';
 import type { CallHolder } from './call-holder.ts';
-import { termsOf } from './call-terms.ts';
+import { termsOf } from './open-call.ts';
 import type { AdoptRequest } from './contract.ts';
 
 /** How long the provider may take to delete a room that was opened again. */

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { digestOf } from '../kernel/digest.ts';
+import { digestOf } from '../kernel/ids.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { randomSecret } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';

@@ -1,4 +1,4 @@
-import { digestOf } from '../kernel/digest.ts';
+import { digestOf } from '../kernel/ids.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { randomSecret } from '../kernel/ids.ts';
 import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts';

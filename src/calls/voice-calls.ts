@@ -72,11 +72,11 @@ export class VoiceCalls implements Calls {
     this.#remote = new RemoteHangUps(this.#parts);
     this.#pages = new PageRequests(deps);
     this.#responses = new OpenResponses(this.#parts);
-    this.#unsubscribe = bus.subscribe((message, isOwn) => {
-      if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, closeReasonFor(message.state), isOwn);
-      this.#pages.hear(message);
-      this.#responses.hear(message);
-      if (message.type === 'calls.orphaned') running.start(this.#takeOrphans());
+    this.#unsubscribe = bus.subscribe({
+      ...this.#pages.listeners,
+      ...this.#responses.listeners,
+      'session.moved': ({ sessionId, state }, isOwn) => this.#sessionMoved(sessionId, closeReasonFor(state), isOwn),
+      'calls.orphaned': () => running.start(this.#takeOrphans()),
     });
   }
 

@@ -21,8 +21,8 @@ export class BusWhispers implements Whispers {
   constructor(deps: BusWhispersDeps) {
     this.#deps = deps;
     this.#answers = new PendingAnswers(deps.after);
-    deps.bus.subscribe((message) => {
-      if (message.type === 'call.whispered') this.#answers.hear(message.request, message.isTold ? 'told' : 'not_open');
+    deps.bus.subscribe({
+      'call.whispered': ({ request, isTold }) => this.#answers.hear(request, isTold ? 'told' : 'not_open'),
     });
   }
 

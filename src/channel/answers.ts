@@ -1,11 +1,10 @@
-import { classify, savedState } from '../../machines/voice-session/selectors.ts';
+import { classify, savedState, toldLimits } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { SPOKEN } from '../protocol/languages/spoken.ts';
 import { viewOf, viewText } from '../voice/records.ts';
-import { toldLimits } from '../voice/session-limits.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 

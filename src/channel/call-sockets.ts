@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { PendingAnswers } from '../kernel/pending-answers.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS, type BusMessage } from '../protocol/bus.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';
-import type { Bus } from '../stores/bus/contract.ts';
+import type { Bus, BusListeners } from '../stores/bus/contract.ts';
 
 /** How often a node repeats that it has sockets which want to hear of a call: each message holds for half a minute. */
 const RENEW_MS = 10_000;
@@ -44,6 +44,10 @@ export class CallSockets {
   readonly #deps: CallSocketsDeps;
   readonly #wanting = new Map<string, SessionSockets>();
   readonly #answers: PendingAnswers<Answer>;
+  readonly listeners: BusListeners = {
+    'call.answered': ({ request, code }) => this.#answers.hear(request, code),
+    'call.shown': (message) => this.#hearShown(message),
+  };
 
   constructor(deps: CallSocketsDeps) {
     this.#deps = deps;
@@ -70,13 +74,11 @@ export class CallSockets {
     this.#deps.bus.publish({ type: 'call.wanted', sessionId, node: this.#deps.node, isOn: false, tools: [] });
   }
 
-  hear(message: BusMessage): void {
-    if (message.type === 'call.answered') this.#answers.hear(message.request, message.code);
-    if (message.type !== 'call.shown') return;
-    const wanting = this.#wanting.get(message.sessionId);
+  #hearShown({ sessionId, settled, frames }: Extract<BusMessage, { type: 'call.shown' }>): void {
+    const wanting = this.#wanting.get(sessionId);
     if (wanting === undefined) return;
-    for (const id of message.settled) wanting.tools.delete(id);
-    for (const frame of message.frames) this.#show(message.sessionId, wanting, frame);
+    for (const id of settled) wanting.tools.delete(id);
+    for (const frame of frames) this.#show(sessionId, wanting, frame);
   }
 
   /**

@@ -50,20 +50,20 @@ export class Hub implements ConnectionContext<Connection> {
     this.socketLeases = new SocketLeases(lease, this.sessions, live.sockets, onError);
     this.calls = new CallSockets({ ...live, ...deps, node: lease.node });
     this.#resync = new Resync(live.bus, at, () => this.#look(), onError);
-    this.#stopListening = live.bus.subscribe((message) => {
-      if (message.type === 'session.moved') {
-        this.#moved?.add(message.sessionId);
-        for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
-      }
-      if (message.type === 'session.spoke') this.#tellSpoke(message.sessionId);
-      if (message.type === 'session.resumed')
-        for (const connection of this.#of(message.sessionId))
-          if (connection.attachedAtMs <= message.atMs)
-            connection.close(closeCode.resumedElsewhere, 'resumed elsewhere');
-      if (message.type === 'call.told') this.#tellOfCall(message);
-      this.calls.hear(message);
-      if (message.type === 'quota.neared') this.#warnOfQuota(message);
-      if (message.type === 'quota.ending') this.#warnOfEnd(message);
+    this.#stopListening = live.bus.subscribe({
+      ...this.calls.listeners,
+      'session.moved': ({ sessionId, state, endReason }) => {
+        this.#moved?.add(sessionId);
+        for (const connection of this.#of(sessionId)) connection.push(state, endReason);
+      },
+      'session.spoke': ({ sessionId }) => this.#tellSpoke(sessionId),
+      'session.resumed': ({ sessionId, atMs }) => {
+        for (const connection of this.#of(sessionId))
+          if (connection.attachedAtMs <= atMs) connection.close(closeCode.resumedElsewhere, 'resumed elsewhere');
+      },
+      'call.told': (message) => this.#tellOfCall(message),
+      'quota.neared': (message) => this.#warnOfQuota(message),
+      'quota.ending': (message) => this.#warnOfEnd(message),
     });
   }
 

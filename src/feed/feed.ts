@@ -100,7 +100,10 @@ export class Feed {
   constructor(deps: FeedDeps) {
     this.#deps = deps;
     this.#peers = new FeedPeers(deps);
-    this.#stops = [deps.bus.subscribe((message) => this.#hear(message)), deps.bus.onGap(() => this.#tellGap())];
+    this.#stops = [
+      deps.bus.subscribe({ 'feed.told': (message) => this.#hear(message) }),
+      deps.bus.onGap(() => this.#tellGap()),
+    ];
   }
 
   /** How many sockets are open here. */
@@ -247,11 +250,11 @@ export class Feed {
     return [...this.#watchers.keys()].filter(({ operator }) => operator !== undefined && isMeant(operator)).length;
   }
 
-  #hear(message: BusMessage): void {
-    if (message.type !== 'feed.told' || message.node === this.#deps.node) return;
+  #hear({ node, facts, more }: Extract<BusMessage, { type: 'feed.told' }>): void {
+    if (node === this.#deps.node) return;
     for (const watcher of this.#watchers.keys()) {
-      for (const fact of message.facts) watcher.tell(fact);
-      if (message.more > 0) watcher.tellGap();
+      for (const fact of facts) watcher.tell(fact);
+      if (more > 0) watcher.tellGap();
     }
   }
 

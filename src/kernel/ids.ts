@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
@@ -24,6 +24,11 @@ function randomText(bytes: number): string {
   }
   used += bytes;
   return drawn.toString('base64url', used - bytes, used);
+}
+
+/** SHA-256 as 43 characters of base64url. For storing a value that is random enough to be a proof by itself: it needs neither salt nor key. */
+export function digestOf(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 /**

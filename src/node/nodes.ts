@@ -51,10 +51,10 @@ export class NodeList {
 
   constructor(deps: NodeListDeps) {
     this.#deps = deps;
-    this.#stopListening = deps.bus.subscribe((message) => {
-      if (message.type === 'node.here') this.hear(message.node, message.settings);
-      if (message.type === 'feed.watched') this.#hearWatched(message.node, message);
-      if (message.type === 'node.gone') this.#known.delete(message.id);
+    this.#stopListening = deps.bus.subscribe({
+      'node.here': ({ node, settings }) => this.hear(node, settings),
+      'feed.watched': (message) => this.#hearWatched(message.node, message),
+      'node.gone': ({ id }) => this.#known.delete(id),
     });
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
@@ -7,7 +8,6 @@ import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import { SERVER_TOOL, serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
-import { agentVersionOf } from './agent-version.ts';
 import { withoutAddresses } from './tool-definitions.ts';
 
 /** What a session speaks with if neither the caller nor the agent says. */
@@ -157,4 +157,28 @@ function findOverrides(agent: Agent | undefined, wish: SessionWish): string[] {
 function chooseBehaviour(agent: Agent | undefined, wish: SessionWish, dataChannel: DataChannel): Behaviour | null {
   const asked = { ...(agent && behaviourOf(agent)), ...behaviourOf(wish) };
   return behaviourOf(dataChannel === 'none' ? { transcribe: {}, ...asked } : asked);
+}
+
+const VERSION_LENGTH = 12;
+
+const versions = new WeakMap<Agent, string>();
+
+/**
+ * Names the definition that an agent has at present: 12 hex digits, the same on every node and for the same definition, whatever the order of its
+ * fields. It leaves out what tools send in headers, because that may be secret, and how the element of a page shows the agent.
+ */
+function agentVersionOf(agent: Agent): string {
+  const known = versions.get(agent);
+  if (known !== undefined) return known;
+  const tools = agent.tools?.map((tool) => ({ ...tool, headers: undefined }));
+  const text = JSON.stringify({ ...agent, tools, element: undefined }, inOrder);
+  const version = createHash('sha256').update(text).digest('hex').slice(0, VERSION_LENGTH);
+  versions.set(agent, version);
+  return version;
+}
+
+/** Fields are sorted, because the database returns them in an order of its own. */
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

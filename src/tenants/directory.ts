@@ -77,9 +77,7 @@ export class TenantDirectory {
    * @throws Unavailable when the database is away; then nothing runs
    */
   async start(): Promise<void> {
-    const stopListening = this.#deps.bus.subscribe((message) => {
-      if (message.type === 'tenants.changed') this.#refresh();
-    });
+    const stopListening = this.#deps.bus.subscribe({ 'tenants.changed': () => this.#refresh() });
     this.#stops.push(stopListening);
     try {
       await this.reload();

@@ -24,7 +24,6 @@ export class OpenAiProvider extends RealtimeProvider {
       account: openAiAccount(options),
       callUrl: 'https://api.openai.com/v1/realtime/calls',
       clientSecretTtlSec: options.clientSecretTtlSec,
-      createQuery: () => '',
       transcriber: 'gpt-transcribe',
       after: options.after,
     });

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
@@ -259,4 +259,20 @@ export async function refusedUpgrade(
   const { statusCode: status = 0, headers } = response;
   const reply = { status, text, headers: new Headers({ 'retry-after': headers['retry-after'] ?? '' }) };
   return saysUnknown(reply, callId, url) ? new CallOver() : refusal(title, reply);
+}
+
+interface Part {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** A form of text parts that each state their type and are not files, which `FormData` cannot express. */
+export function multipart(parts: readonly Part[]): { readonly type: string; readonly body: string } {
+  const boundary = `form-${randomBytes(18).toString('hex')}`;
+  const written = parts.map(
+    ({ name, type, text }) =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: ${type}\r\n\r\n${text}\r\n`,
+  );
+  return { type: `multipart/form-data; boundary=${boundary}`, body: `${written.join('')}--${boundary}--\r\n` };
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
-import { multipart } from './multipart.ts';
 import { Lru } from '../kernel/lru.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
@@ -16,7 +15,7 @@ import {
   type Sideband,
   type UpstreamEvent,
 } from './contract.ts';
-import { fingerprintOf, malformed, readReply, request, under, type Account } from './provider-http.ts';
+import { fingerprintOf, malformed, multipart, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
 import type { ToldSession } from './realtime-config-diff.ts';
 import { describeCall, describeMint } from './realtime-session.ts';
@@ -30,8 +29,8 @@ export interface RealtimeOptions {
   readonly callUrl: string;
   /** Seconds that a client secret is valid, 10..7200. */
   readonly clientSecretTtlSec: number;
-  /** The query of the request that creates a call. */
-  readonly createQuery: (request: CallRequest) => string;
+  /** The query of the request that creates a call; none by default. */
+  readonly createQuery?: (request: CallRequest) => string;
   readonly transcriber: string | null;
   /** How deadlines are kept; tests control time themselves. */
   readonly after?: typeof deadline | undefined;
@@ -115,7 +114,7 @@ export class RealtimeProvider implements BrokeredProvider {
       { name: 'sdp', type: 'application/sdp', text: asked.offerSdp },
       { name: 'session', type: 'application/json', text: JSON.stringify(describeCall(asked)) },
     ]);
-    const path = `/realtime/calls${this.#options.createQuery(asked)}`;
+    const path = `/realtime/calls${this.#options.createQuery?.(asked) ?? ''}`;
     const calls = under(this.#account.baseUrl, '/realtime/calls');
     let providerCallId: string | undefined;
     const asking = request(this.#account, {

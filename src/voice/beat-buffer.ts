@@ -64,9 +64,7 @@ export class BeatBuffer {
 
   constructor(deps: BeatBufferDeps) {
     this.#deps = deps;
-    deps.bus.subscribe((message, isOwn) => {
-      if (message.type === 'session.moved' && !isOwn) this.#noteShared(message.sessionId);
-    });
+    deps.bus.subscribe({ 'session.moved': ({ sessionId }, isOwn) => !isOwn && this.#noteShared(sessionId) });
   }
 
   /** Sessions whose beats the registry does not have yet. */

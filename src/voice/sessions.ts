@@ -6,6 +6,7 @@ import {
   slotUntilMs,
   stateAfter,
   stateValue,
+  toldLimits,
 } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
@@ -31,9 +32,8 @@ import { HistoryWriter, type HistoryListener } from './history-writer.ts';
 import { findSessions, idsOfEither, withLiveTimes, type FoundSessions } from './find-sessions.ts';
 import { VoiceRecords, type NoteSilences } from './records.ts';
 import { Outage } from './recovery/outage.ts';
-import { PendingWrites } from './recovery/pending-writes.ts';
-import { confirm, type SweepDeps } from './recovery/sweep.ts';
-import { toldLimits } from './session-limits.ts';
+import { confirm, PendingWrites } from './recovery/pending-writes.ts';
+import type { SweepDeps } from './recovery/sweep.ts';
 
 const ENDED_AT_ONCE = 100;
 

@@ -13,12 +13,18 @@ test('A request that no node answers is refused once, two and a half seconds lat
   for (const id of ['m1', 'm2'])
     sockets.ask('session', { type: 'say', id, text: 'hello' }, (code) => answers.push([id, code]));
   const [first, second] = published.flatMap((message) => (message.type === 'call.asked' ? [message.request] : []));
-  sockets.hear({ type: 'call.answered', sessionId: 'session', request: second ?? '', code: null });
+  sockets.listeners['call.answered']?.(
+    { type: 'call.answered', sessionId: 'session', request: second ?? '', code: null },
+    true,
+  );
   expect([answers, timers.size]).toEqual([[['m2', null]], 1]);
   timers.advance(2499);
   expect(answers).toHaveLength(1);
   timers.advance(1);
-  sockets.hear({ type: 'call.answered', sessionId: 'session', request: first ?? '', code: null });
+  sockets.listeners['call.answered']?.(
+    { type: 'call.answered', sessionId: 'session', request: first ?? '', code: null },
+    true,
+  );
   expect(answers).toEqual([
     ['m2', null],
     ['m1', 'CALL_NOT_OPEN'],

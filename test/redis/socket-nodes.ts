@@ -3,7 +3,8 @@ import type { VoiceEvent, VoiceLimits, VoiceRecord } from '../../machines/voice-
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
-import type { Bus } from '../../src/stores/bus/contract.ts';
+import type { Bus, BusListener } from '../../src/stores/bus/contract.ts';
+import { listenerOf } from '../../src/stores/bus/in-process.ts';
 import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
@@ -84,7 +85,7 @@ export class SocketNode {
   isRedisAway = false;
   readonly #all: Installation;
   readonly #redis: Redis;
-  readonly #listeners: Parameters<Bus['subscribe']>[0][] = [];
+  readonly #listeners: BusListener[] = [];
   /** The script operations that it asked for. */
   readonly asked: string[] = [];
 
@@ -106,7 +107,7 @@ export class SocketNode {
     const bus: Bus = {
       publish: (message) => all.tell(this, message),
       subscribe: (listener) => {
-        this.#listeners.push(listener);
+        this.#listeners.push(listenerOf(listener));
         return () => undefined;
       },
       onGap: () => () => undefined,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusMessage } from '../../protocol/bus.ts';
-import type { Bus } from '../../stores/bus/contract.ts';
+import type { Bus, BusListeners } from '../../stores/bus/contract.ts';
 import type { CallPages } from './call-pages.ts';
 
 /** The current call of a session on this node. */
@@ -19,6 +19,12 @@ export class PageRequests {
   readonly #bus: Pick<Bus, 'publish'>;
   readonly #clock: Clock;
   readonly #bySession = new Map<string, Current>();
+  readonly listeners: BusListeners = {
+    'call.wanted': ({ sessionId, node, isOn, tools }) => this.#bySession.get(sessionId)?.pages.want(node, isOn, tools),
+    'call.asked': (message) => this.#take(message),
+    'call.whisper': (message) => this.#whisper(message),
+    'call.shown': (message) => this.#noteFollower(message),
+  };
 
   constructor({ bus, clock }: { readonly bus: Pick<Bus, 'publish'>; readonly clock: Clock }) {
     this.#bus = bus;
@@ -31,15 +37,6 @@ export class PageRequests {
 
   remove(sessionId: string, pages: CallPages): void {
     if (this.#bySession.get(sessionId)?.pages === pages) this.#bySession.delete(sessionId);
-  }
-
-  hear(message: BusMessage): void {
-    if (message.type === 'call.wanted') {
-      const { sessionId, node, isOn, tools } = message;
-      this.#bySession.get(sessionId)?.pages.want(node, isOn, tools);
-    } else if (message.type === 'call.asked') this.#take(message);
-    else if (message.type === 'call.whisper') this.#whisper(message);
-    else if (message.type === 'call.shown') this.#noteFollower(message);
   }
 
   #whisper({ sessionId, request, untilMs, text }: Extract<BusMessage, { type: 'call.whisper' }>): void {

@@ -1,9 +1,10 @@
 import { rowId } from '../../kernel/ids.ts';
 import { SecondBudget } from '../../kernel/second-budget.ts';
+import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
+import type { Layer } from '../../protocol/refusal-why.ts';
 import type { JournalQuery, NewEntry } from '../../stores/journal/contract.ts';
 import { covers, type TenantScope } from '../../stores/tenants/contract.ts';
-import { layerOf } from './view.ts';
 import type { JournalWriter } from './writer.ts';
 import { createHmac } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
@@ -132,4 +133,9 @@ export function networkOf(address: string): string | null {
 /** Hashes addresses with the installation's key, so that the hashes alone do not let anyone try all addresses. */
 export function createAddressHash(installationKey: Buffer): (address: string) => string {
   return (address) => createHmac('sha256', installationKey).update(`address ${address}`).digest('hex').slice(0, 16);
+}
+
+/** The layer that refused. */
+export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
+  return why.layer ?? ERROR_CODES[code].layer;
 }

@@ -4,7 +4,6 @@ import type { OperatorRefusal } from '../../protocol/operator/refusal.ts';
 import type { Entry, FlatDetail, NewEntry } from '../../stores/journal/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
-import type { Refusal } from '../../protocol/refusal.ts';
 import type { OperatorEvent } from '../../protocol/operator/event.ts';
 import { actorSeenBy, type Operator } from '../roles.ts';
 import type { AuditRow } from '../../protocol/operator/audit.ts';
@@ -42,11 +41,6 @@ export function viewOfRefusal(refusal: NewEntry<'refusal'>, tenants: TenantScope
 function withoutUsageElsewhere(refusal: NewEntry<'refusal'>): NewEntry<'refusal'> {
   if (refusal.detail.layer !== 'quota' || (refusal.of.keyId ?? null) !== null) return refusal;
   return { ...refusal, detail: { ...refusal.detail, count: undefined } };
-}
-
-/** The layer that refused. */
-export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
-  return why.layer ?? ERROR_CODES[code].layer;
 }
 
 /** Why a request was refused: one sentence with the known numbers, and the variable or the key's field that sets the limit. */

@@ -1,7 +1,7 @@
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { LimitsInForce } from '../../protocol/operator/session.ts';
 import { keyLimitsOf, leverOf } from '../../quota/ceilings.ts';
-import { toldLimits } from '../../voice/session-limits.ts';
+import { toldLimits } from '../../../machines/voice-session/selectors.ts';
 import type { OperatorServices } from '../services.ts';
 
 const variables: Readonly<Record<keyof VoiceLimits, string>> = {

@@ -1,5 +1,13 @@
 import type { BusMessage } from '../../protocol/bus.ts';
 
+/** Hears all messages. `isOwn`: this node published the message. */
+export type BusListener = (message: BusMessage, isOwn: boolean) => unknown;
+
+/** Hears messages of some types: a listener for each. */
+export type BusListeners = {
+  readonly [T in BusMessage['type']]?: (message: Extract<BusMessage, { type: T }>, isOwn: boolean) => unknown;
+};
+
 /** How nodes tell each other what changed. A message may be lost: what must hold is in the stores. */
 export interface Bus {
   /**
@@ -7,8 +15,8 @@ export interface Bus {
    * throws: the bus is a hint, the stores have the truth.
    */
   publish(message: BusMessage): void;
-  /** @returns a function that stops listening. `isOwn`: this node published the message. */
-  subscribe(listener: (message: BusMessage, isOwn: boolean) => void): () => void;
+  /** @returns a function that stops listening */
+  subscribe(listener: BusListener | BusListeners): () => void;
   /**
    * Calls the listener after each gap in which messages of other nodes may have been missed: this node receives them again, or another node can send
    * again.

@@ -1,6 +1,5 @@
-import type { Bus } from './contract.ts';
+import type { Bus, BusListener, BusListeners } from './contract.ts';
 import type { BusMessage } from '../../protocol/bus.ts';
-import { Listeners } from './listeners.ts';
 
 export interface InProcessBus extends Bus {
   /** Delivers another node's message to this node's listeners. */
@@ -19,10 +18,44 @@ export function createInProcessBus(onError: (error: unknown) => void = warn): In
     onGap: () => () => undefined,
     publish: (message) => listeners.tell(message, true),
     relay: (message) => listeners.tell(message, false),
-    subscribe: (listen) => listeners.add(listen),
+    subscribe: (listen) => listeners.add(listenerOf(listen)),
   };
+}
+
+/** One listener in the place of several: a message of a type for which there is none goes to nobody. */
+export function listenerOf(listen: BusListener | BusListeners): BusListener {
+  if (typeof listen === 'function') return listen;
+  return (message, isOwn) => (listen[message.type] as BusListener | undefined)?.(message, isOwn);
 }
 
 function warn(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error));
+}
+
+/** Those who listen to something. One that throws or rejects affects no other: its error goes to `onError`. */
+export class Listeners<Told extends readonly unknown[]> {
+  readonly #all = new Set<{ readonly listen: (...told: Told) => unknown }>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** @returns a function that stops listening; a function that listens twice can stop once */
+  add(listen: (...told: Told) => unknown): () => void {
+    const listener = { listen };
+    this.#all.add(listener);
+    return () => void this.#all.delete(listener);
+  }
+
+  tell(...told: Told): void {
+    for (const { listen } of this.#all) {
+      try {
+        const result = listen(...told);
+        if (result instanceof Promise) result.catch(this.#onError);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
 }

@@ -11,7 +11,7 @@ import {
 } from './contract.ts';
 import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
-import { toldUsage } from '../webhooks/usage-facts.ts';
+import { toldUsage } from '../webhooks/facts.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
 interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'>, TokenClasses {

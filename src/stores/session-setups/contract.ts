@@ -24,7 +24,7 @@ export interface SessionSetup {
   readonly metadata: Metadata | null;
   /** Given only to the servers of its tools; sealed for this session, in base64. */
   readonly sealedContext: string | null;
-  /** The version of its agent's definition, see tenants/agent-version.ts; null without an agent. */
+  /** The version of its agent's definition, see tenants/agents.ts; null without an agent. */
   readonly agentVersion: string | null;
   /** Null if the session is not traced. */
   readonly trace: KeptTrace | null;

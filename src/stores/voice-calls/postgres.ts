@@ -5,7 +5,7 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { groupedById } from '../grouped.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
 import { ofTenants } from '../tenants/tenant-column.ts';
-import { mayBeTold, toldCall } from '../webhooks/call-facts.ts';
+import { mayBeTold, toldCall } from '../webhooks/facts.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 import { columns, listCalls } from './postgres-pages.ts';
 

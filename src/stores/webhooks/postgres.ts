@@ -15,7 +15,7 @@ import {
   type Webhooks,
 } from './contract.ts';
 import { columns as deliveryColumns, listDeliveries, replaySome } from './deliveries.ts';
-import { toldSettled } from './session-facts.ts';
+import { toldSettled } from './facts.ts';
 import { INSTALLATION, ofTenants } from '../tenants/tenant-column.ts';
 import { tellOne, toldGiven } from './told.ts';
 

@@ -10,7 +10,7 @@ import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { hearsCalls, UpstreamFault, type Minted } from '../../upstream/contract.ts';
 import { stoppedRefusal } from './admit-caller.ts';
 import { agentTermsOf, converses } from './agent-terms.ts';
-import { toldLimits } from '../session-limits.ts';
+import { toldLimits } from '../../../machines/voice-session/selectors.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, SessionRegistered, SecretIssued } from './step.ts';
 
@@ -145,9 +145,8 @@ export const holdCall: CreateStep = {
   async take(context: SessionRegistered, { calls }: Pick<CreateDeps, 'calls'>) {
     const { record: session, setup, minted, input } = context;
     const { callId } = minted;
-    const ofPages = calls.ofPages?.();
-    if (callId === undefined || setup === undefined || ofPages === undefined) return;
-    await ofPages.adopt({ session, setup, callId, requestId: input.request.requestId });
+    if (callId === undefined || setup === undefined) return;
+    await calls.ofPages?.()?.adopt({ session, setup, callId, requestId: input.request.requestId });
   },
 };
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { digestOf } from '../../kernel/digest.ts';
+import { digestOf } from '../../kernel/ids.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { createSealer, type Sealer } from '../../kernel/seal.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';

@@ -6,6 +6,7 @@ import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { HistoryWriter } from '../history-writer.ts';
 
 /** Sessions that are looked up together. */
 const PAGE = 1000;
@@ -90,4 +91,20 @@ export class PendingWrites {
     // An ended session that the registry does not know need not be inserted: the history has it.
     return record.endedAtMs !== null || registry.insert(restored(record));
   }
+}
+
+/**
+ * Makes sure that the history has a record and that its slot is free. While a store is away, the record waits with others to be written there, and
+ * holds up nobody.
+ * @returns whether the history has it
+ */
+export async function confirm(
+  record: VoiceRecord,
+  {
+    writer,
+    pendingWrites,
+  }: { readonly writer: Pick<HistoryWriter, 'saveUnlessAway'>; readonly pendingWrites: PendingWrites },
+): Promise<boolean> {
+  const [isWritten] = await Promise.all([writer.saveUnlessAway(record), pendingWrites.freeSlot(record)]);
+  return isWritten;
 }

@@ -6,6 +6,7 @@ import type { LiveStores } from '../../stores/contract.ts';
 import type { Share } from '../../stores/voice-registry/contract.ts';
 import { CONFIRM_MS, forgottenAtMs } from '../deadlines.ts';
 import type { HistoryWriter } from '../history-writer.ts';
+import { confirm } from './pending-writes.ts';
 import { restoreLost, endInRegistry, type RestoreDeps } from './restore.ts';
 
 const BATCH = 500;
@@ -76,17 +77,4 @@ async function forget(ended: VoiceRecord, at: number, deps: SweepDeps): Promise<
   const { registry } = deps.live;
   const nextLookMs = (await confirm(ended, deps)) ? forgottenAtMs(ended) : at + CONFIRM_MS;
   await (at >= nextLookMs ? registry.remove(ended.id) : registry.postpone(ended.id, nextLookMs));
-}
-
-/**
- * Makes sure that the history has a record and that its slot is free. While a store is away, the record waits with others to be written there, and
- * holds up nobody.
- * @returns whether the history has it
- */
-export async function confirm(
-  record: VoiceRecord,
-  { writer, pendingWrites }: Pick<SweepDeps, 'writer' | 'pendingWrites'>,
-): Promise<boolean> {
-  const [isWritten] = await Promise.all([writer.saveUnlessAway(record), pendingWrites.freeSlot(record)]);
-  return isWritten;
 }

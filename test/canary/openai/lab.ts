@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { deadline } from '../../../src/kernel/deadline.ts';
-import { multipart } from '../../../src/upstream/multipart.ts';
+import { multipart } from '../../../src/upstream/provider-http.ts';
 import { post, type PostReply, parseJson } from '../../../src/kernel/post.ts';
 import type { Browser } from './browser.ts';
 import { Ear, type HeardFrame } from './ear.ts';

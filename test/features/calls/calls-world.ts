@@ -16,7 +16,7 @@ import { NodeLease } from '../../../src/node/lease.ts';
 import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
-import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessBus, listenerOf } from '../../../src/stores/bus/in-process.ts';
 import { createInProcessRecaps } from '../../../src/stores/recaps/in-process.ts';
 import type { Recaps } from '../../../src/stores/recaps/contract.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
@@ -266,7 +266,7 @@ export class CallsWorld {
         // A dead node hears nothing.
         subscribe: (listen) =>
           this.bus.subscribe((message, isOwn) => {
-            if (this.nodes.has(node)) listen(message, isOwn);
+            if (this.nodes.has(node)) listenerOf(listen)(message, isOwn);
           }),
       },
       serverTools: {

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { CallSockets } from '../../../src/channel/call-sockets.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { BusMessage } from '../../../src/protocol/bus.ts';
 import type { CallFrame } from '../../../src/protocol/call-frames.ts';
 import { UpstreamFault } from '../../../src/upstream/contract.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
@@ -22,10 +21,10 @@ describe('The pages of a session whose call replaces another node’s', () => {
     sockets = new CallSockets({ bus: world.bus, node: 'of the sockets', clock: world.clock });
     frames = [];
     answers = [];
-    world.bus.subscribe((message: BusMessage) => {
-      sockets.hear(message);
-      if (message.type === 'call.answered') answers.push(message.code);
-      if (message.type === 'call.whispered') answers.push(message.isTold);
+    world.bus.subscribe(sockets.listeners);
+    world.bus.subscribe({
+      'call.answered': ({ code }) => answers.push(code),
+      'call.whispered': ({ isTold }) => answers.push(isTold),
     });
     sockets.add(SESSION, { maxMessageBytes: undefined, send: (frame) => void frames.push(frame) });
   });

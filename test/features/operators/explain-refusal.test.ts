@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { explainRefusal, layerOf, viewOfRefusal } from '../../../src/operators/journal/view.ts';
+import { layerOf } from '../../../src/operators/journal/refusals.ts';
+import { explainRefusal, viewOfRefusal } from '../../../src/operators/journal/view.ts';
 import { type Code, ERROR_CODES } from '../../../src/protocol/error-codes.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { LAYERS } from '../../../src/protocol/refusal-why.ts';

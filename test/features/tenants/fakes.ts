@@ -1,7 +1,8 @@
 import type { ActResult } from '../../../src/stores/journal/act-contract.ts';
 import type { ActInput, ActLog, NewEntry } from '../../../src/stores/journal/contract.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
-import type { Bus } from '../../../src/stores/bus/contract.ts';
+import type { Bus, BusListener, BusListeners } from '../../../src/stores/bus/contract.ts';
+import { listenerOf } from '../../../src/stores/bus/in-process.ts';
 import type { KeyChange, Stop, Tenant, Tenants, WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 
@@ -120,14 +121,15 @@ export const noBudgets = { all: async () => [] };
 export class FakeBus implements Bus {
   readonly published: BusMessage[] = [];
   readonly isConnected = true;
-  readonly #listeners = new Set<(message: BusMessage, isOwn: boolean) => void>();
+  readonly #listeners = new Set<BusListener>();
 
   publish(message: BusMessage): void {
     this.published.push(message);
     for (const listener of this.#listeners) listener(message, true);
   }
 
-  subscribe(listener: (message: BusMessage, isOwn: boolean) => void): () => void {
+  subscribe(listen: BusListener | BusListeners): () => void {
+    const listener = listenerOf(listen);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

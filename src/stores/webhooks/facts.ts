@@ -1,4 +1,6 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { sql, type Fragment } from '../../database/statements.ts';
+import { INSTALLATION } from '../tenants/tenant-column.ts';
 import { isoOf, isWanted, told } from './told.ts';
 
 /** How many calls one body names at most. */
@@ -7,12 +9,12 @@ const MAX_CALLS = 20;
 const MAX_CALLS_BYTES = 6000;
 
 /** What is told about every session, from the columns of `fact`. */
-export const ofSession = sql`
+const ofSession = sql`
   'ref', fact.ref, 'tenantId', fact.tenant_id, 'keyId', fact.key_id, 'agentId', fact.agent_id, 'agentVersion', fact.agent_version,
   'caller', fact.caller, 'subject', fact.subject, 'metadata', coalesce(fact.metadata, '{}'::json), 'sequence', fact.version`;
 
 /** The columns that `ofSession` takes from a stored setup. */
-export function setupOf(id: Fragment): Fragment {
+function setupOf(id: Fragment): Fragment {
   return sql`
     (select setup.agent_version from session_setup as setup where setup.session_id = ${id}) as agent_version,
     (select setup.metadata::json from session_setup as setup where setup.session_id = ${id}) as metadata`;
@@ -100,3 +102,52 @@ const callsOf = sql`
       where call.session_id = fact.id order by created_at_ms, id limit ${MAX_CALLS}
     ) as chosen
   ) as measured where bytes + octet_length(coalesce(fact.metadata, '{}')::text) <= ${MAX_CALLS_BYTES}`;
+
+/** Whether saving the record may make a fact true that is told. */
+export function mayBeTold({ state, hangup }: CallRecord): boolean {
+  return state === 'open' || state === 'closed' || hangup === 'unconfirmed';
+}
+
+/**
+ * Part of the statement that saves a call: `saved` has the record's id if it was saved. What the call was before is read from the table, which the
+ * statement sees as it was when it began: the version that it replaces was there by then.
+ */
+export function toldCall(record: CallRecord): Fragment {
+  const { id, sessionId, tenantId, keyId, subject, provider, model, hangup, state, version } = record;
+  const { createdAtMs, openedAtMs, closingAtMs, closedAtMs, closeReason } = record;
+  const atMs = closedAtMs ?? closingAtMs ?? openedAtMs ?? createdAtMs;
+  const setupMs = openedAtMs === null ? null : openedAtMs - createdAtMs;
+  const connectedSec = openedAtMs === null ? 0 : Math.max(0, Math.round((atMs - openedAtMs) / 1000));
+  return told({
+    facts: sql`
+      select kind as type, ${tenantId}::text as tenant_id, ${atMs}::bigint as at_ms, left(${sessionId}::text, 42) as ref,
+        ${keyId}::text as key_id, its.agent_id, its.caller, ${subject}::text as subject, ${version}::integer as version,
+        ${setupOf(sql`${sessionId}`)}
+      from saved join voice_call as was on was.id = saved.id left join voice_session as its on its.id = ${sessionId}
+      cross join lateral unnest(array[
+        case when ${state}::text = 'open' and was.state = 'creating' then 'call.opened' end,
+        case when ${hangup}::text = 'unconfirmed' and was.hangup <> 'unconfirmed' then 'call.unconfirmed' end,
+        case when ${state}::text = 'closed' and was.state <> 'closed' then 'call.closed' end
+      ]) as kind
+      where kind is not null`,
+    data: sql`
+      json_build_object(${ofSession}, 'callRef', ${id}::text, 'provider', ${provider}::text, 'model', ${model}::text,
+        'setupMs', ${setupMs}::bigint, 'connectedSec', ${connectedSec}::bigint, 'reason', ${closeReason}::text, 'hangup', ${hangup}::text)`,
+  });
+}
+
+/**
+ * Part of a statement that writes entries of the ledger. `counted` has them, with "atMs", "tenantId", "sessionId", subject, key_id, agent_id, tokens
+ * and "microDollars".
+ * @param ofCall what else is told about an entry of a call: JSON fields, from the columns of `fact`
+ */
+export function toldUsage(ofCall: Fragment): Fragment {
+  return told({
+    facts: sql`
+      select 'usage.recorded' as type, coalesce("tenantId", ${INSTALLATION}) as tenant_id, "atMs" as at_ms, left("sessionId", 42) as ref, counted.*
+      from counted`,
+    data: sql`
+      json_build_object('ref', fact.ref, 'tenantId', nullif(fact.tenant_id, ${INSTALLATION}), 'keyId', fact.key_id, 'agentId', fact.agent_id,
+        'subject', fact.subject, 'tokens', fact.tokens, 'microDollars', fact."microDollars", ${ofCall})`,
+  });
+}
