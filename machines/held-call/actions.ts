@@ -1,5 +1,5 @@
 import { assertEvent, enqueueActions } from 'xstate';
-import { endedByClock, lastBegun, lastDone, lastHeard, lastWords } from './ending.ts';
+import { endedByClock, lastBegun, lastDone, lastHeard, lastWords } from './last-answer.ts';
 import {
   doneOf,
   heardOf,

@@ -1,4 +1,5 @@
-import { tryDelayMs, wentOnUntilMs } from '../voice-call/selectors.ts';
+import { tryDelayMs } from '../voice-call/hang-up-tries.ts';
+import { wentOnUntilMs } from '../voice-call/selectors.ts';
 import type { CallRecord } from '../voice-call/types.ts';
 import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
 import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, Outcome, SidebandFacts } from './types.ts';

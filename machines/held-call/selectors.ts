@@ -1,5 +1,5 @@
 import type { StateValue } from 'xstate';
-import { isEndDue } from './ending.ts';
+import { isEndDue } from './last-answer.ts';
 import { heardOf, isOverdue, kindOf, started, withItem, withUsage, worstCasesOf, type WorstCase } from './responses.ts';
 import { nextStep } from './saving.ts';
 import { isTooSilent, spoken, withSilence, written } from './silence.ts';

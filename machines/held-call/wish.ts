@@ -1,5 +1,5 @@
 import type { ResponseWish } from './conversation-facts.ts';
-import { lastRefused } from './ending.ts';
+import { lastRefused } from './last-answer.ts';
 import type { EventOf, HeldCallContext, Responses, Outcome } from './types.ts';
 
 // The response that we want from the agent: an answer to words or to tools, a greeting, a goodbye.

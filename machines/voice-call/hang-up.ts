@@ -1,6 +1,6 @@
 import { assertEvent } from 'xstate';
 import { SECOND_MS } from '../durations.ts';
-import { askAgainMs, askDelayMs, tryDelayMs } from './selectors.ts';
+import { askAgainMs, askDelayMs, tryDelayMs } from './hang-up-tries.ts';
 import type { CallEvent, CallLimits, CallRecord, Door } from './types.ts';
 
 // What is known about a hang-up after each answer of the provider.

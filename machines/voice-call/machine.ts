@@ -1,11 +1,9 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
+import { tryFrom } from './hang-up-tries.ts';
 import { answeredHangup, NOTHING_SAID, saidOver } from './hang-up.ts';
 import { awaitedUntilMs, graceEndMs, provesOver, unheardEndMs, untoldMs } from './selectors.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
-
-/** A hang-up is tried for at least this long, even if the provider should have ended the call by itself. */
-const TRY_AT_LEAST_MS = 60_000;
 
 interface At {
   readonly context: CallRecord;
@@ -15,11 +13,6 @@ interface At {
 /** The version change that every event makes besides its own change. */
 function changed(call: CallRecord, change: Partial<CallRecord>): Partial<CallRecord> {
   return { ...change, version: call.version + 1 };
-}
-
-/** The provider is asked to hang up from `at` on. */
-function tryFrom(at: number, providerEndsAtMs: number | null): Partial<CallRecord> {
-  return { nextTryAtMs: at, giveUpAtMs: Math.max(providerEndsAtMs ?? 0, at + TRY_AT_LEAST_MS) };
 }
 
 function taken({ context, event }: At): Partial<CallRecord> {

@@ -1,40 +1,17 @@
-import { MINUTE_MS, SECOND_MS } from '../durations.ts';
+import { SECOND_MS } from '../durations.ts';
 import { CLOSE_REASONS, type CloseReason } from './close-reasons.ts';
 import type { CallEvent, CallLimits, CallRecord } from './types.ts';
 
-/** Milliseconds from a failed try to hang up to the next one; the last value counts for all further ones. */
-const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];
-/** When to ask again a provider that says a call is over, counted from its first report; after the last of these, every minute. */
-const ASK_AGAIN_MS = [1000, 5000, 15_000, 60_000];
 /** A second report that a call is over counts only this long after the first: an endpoint that answers wrongly for a moment has recovered by then. */
 const SECOND_WORD_MS = 5000;
 /** A call whose hang-up the provider has begun is over after this much silence. */
 const QUIET_MS = 2000;
-
-/** How long after try number `tries` the next one follows. */
-export function tryDelayMs(tries: number): number {
-  return TRY_DELAYS_MS[Math.min(tries, TRY_DELAYS_MS.length) - 1] ?? 0;
-}
 
 /** Until when a closing call may have gone on. A hang-up that has begun is done at the next check, unless the provider said so earlier. */
 export function wentOnUntilMs({ hangup, overAtMs, nextTryAtMs, closingAtMs }: CallRecord, at: number): number {
   // Its page might have opened it again, but did not.
   if (overAtMs !== null && overAtMs > at) return Math.min(at, closingAtMs ?? at);
   return hangup === 'asked' ? Math.min(at, overAtMs ?? nextTryAtMs ?? at) : at;
-}
-
-/** When to ask a provider again that has said since `overAtMs` that a call is over, but has never begun to hang it up. */
-export function askAgainMs(overAtMs: number, at: number): number {
-  const sinceMs = at - overAtMs;
-  const afterMs = ASK_AGAIN_MS.find((ms) => ms > sinceMs) ?? (Math.floor(sinceMs / MINUTE_MS) + 1) * MINUTE_MS;
-  return overAtMs + afterMs;
-}
-
-/** How long after try number `tries` the next one follows, where the provider begins each hang-up but the call goes on. */
-export function askDelayMs(tries: number): number {
-  const before = ASK_AGAIN_MS[tries - 2] ?? 0;
-  const after = ASK_AGAIN_MS[tries - 1];
-  return after === undefined ? MINUTE_MS : after - before;
 }
 
 /** Whether the provider's first report that the call is over is old enough for a second one to count. */
