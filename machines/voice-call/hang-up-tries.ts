@@ -6,7 +6,7 @@ import type { CallRecord } from './types.ts';
 /** Milliseconds from a failed try to hang up to the next one; the last value counts for all further ones. */
 const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];
 /** A hang-up is tried for at least this long, even if the provider should have ended the call by itself. */
-const TRY_AT_LEAST_MS = 60_000;
+const TRY_AT_LEAST_MS = MINUTE_MS;
 /** When to ask again a provider that says a call is over, counted from its first report; after the last of these, every minute. */
 const ASK_AGAIN_MS = [1000, 5000, 15_000, 60_000];
 

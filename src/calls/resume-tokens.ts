@@ -1,7 +1,6 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { digestOf } from '../kernel/ids.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import { randomSecret } from '../kernel/ids.ts';
+import { digestOf, randomSecret } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import type { CallTicket } from '../stores/call-tickets/contract.ts';
 import type { ResumeTokens as ResumeTokenStore } from '../stores/resume-tokens/contract.ts';

@@ -1,6 +1,5 @@
-import { digestOf } from '../kernel/ids.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import { randomSecret } from '../kernel/ids.ts';
+import { digestOf, randomSecret } from '../kernel/ids.ts';
 import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts';
 
 const PREFIX = 'ek_sb_';

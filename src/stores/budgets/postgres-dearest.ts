@@ -6,7 +6,7 @@ import type { BudgetUse, DearestSession, UsageOf } from './contract.ts';
 /** How many sessions are named. */
 const MAX_SESSIONS = 5;
 
-interface Found {
+interface ScannedSessions {
   /** When the oldest entry was made that was read; null if all were read. */
   readonly sinceMs: number | null;
   readonly sessions: readonly DearestSession[];
@@ -18,7 +18,7 @@ interface Found {
  */
 export function createPostgresDearest(database: Database, maxScanned = MAX_SCANNED): BudgetUse['dearestSessions'] {
   return async (of, fromMs) => {
-    const [found] = await runScan<Found>(database, dearest(of, fromMs, maxScanned));
+    const [found] = await runScan<ScannedSessions>(database, dearest(of, fromMs, maxScanned));
     return { sinceMs: found?.sinceMs ?? fromMs, sessions: found?.sessions ?? [] };
   };
 }

@@ -35,8 +35,8 @@ export type Happened = Map<Trouble | 'turns' | 'reports', number>;
  * yet to be ended.
  * @returns the usage that the page heard, by response, if it reports that
  */
-export async function talk(call: TestCall, random: Random, happened: Happened): Promise<Heard> {
-  const heard: Heard = new Map();
+export async function talk(call: TestCall, random: Random, happened: Happened): Promise<HeardUsage> {
+  const heard: HeardUsage = new Map();
   const doesReport = random.chance(REPORTS);
   let last: object | undefined;
   call.onPageEvent = (event) => {
@@ -61,10 +61,11 @@ export async function talk(call: TestCall, random: Random, happened: Happened): 
   return heard;
 }
 
-export type Heard = Map<string, unknown>;
+/** What was used, by the id of its response. */
+export type HeardUsage = Map<string, unknown>;
 
 /** Reports what the page heard, as pages do whose calls had gaps. */
-export async function report(page: Page, heard: Heard, happened: Happened): Promise<void> {
+export async function report(page: Page, heard: HeardUsage, happened: Happened): Promise<void> {
   for (const [id, usage] of heard) {
     await page.post('/api/auth/usage', { tokens: 0, dollars: 0, response: { id, usage } });
     count(happened, 'reports');

@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /** What was told of an account in a period. */
-interface Told {
+interface ToldAccount {
   percent: number;
   version: number;
 }
@@ -43,7 +43,7 @@ export class BudgetOracle {
   readonly #dayOf: (atMs: number) => string;
   readonly #firstDay: string;
   readonly #entries: Entry[] = [];
-  readonly #accounts = new Map<string, Told>();
+  readonly #accounts = new Map<string, ToldAccount>();
   #version = 1;
 
   /** @param firstDay the first day that counts for a budget that counts once */
