@@ -105,6 +105,8 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     expect(await here.page.getByLabel('Reason').inputValue()).toBe('half a reas');
     await here.page.getByLabel('Reason').fill('a test of the console');
     await here.button('End them').click();
+    // The rows change by the feed, the dialog closes by the answers: either may come first.
+    await here.page.locator('dialog[open]').waitFor({ state: 'detached' });
     for (const ref of [first, second]) await here.row(ref).filter({ hasText: 'ended by operator' }).waitFor();
     expect(await here.row(third).innerText()).toContain('engaged');
     // They are still selected, and no other session is ended in their place.
