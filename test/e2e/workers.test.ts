@@ -10,6 +10,7 @@ import { findBinary } from '../support/services/binaries.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { freePort } from '../support/services/server-process.ts';
 import { soon } from '../support/soon.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { site, siteKey, World } from '../support/world.ts';
@@ -23,8 +24,10 @@ let database: FreshDatabase;
 let redis: RedisService;
 let world: World | undefined;
 
-function startWorld(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+async function startWorld(environment: Readonly<Record<string, string>> = {}): Promise<World> {
   return World.start({
+    // Not 0: between the parent's check and the first worker's listening an outgoing connection could take the port.
+    PORT: String(await freePort()),
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     WORKERS: '3',

@@ -72,12 +72,19 @@ function childrenOf(pid: number): readonly number[] {
  * Below the ports that systems use for outgoing connections, even with the 10,000 that Redis adds for the bus of a cluster; above
  * the last one that browsers refuse (10080: Fetch, section 2.9, "port blocking").
  */
-const PORTS = { from: 10_081, to: 22_000 };
+const PORTS = { from: 10_100, perProcess: 1_000 };
 
-/** A free port that no outgoing connection can take in the meantime. */
+let last = randomInt(PORTS.perProcess);
+
+/**
+ * A free port that no outgoing connection takes in the meantime, nor a test of another process: those that run at once (1, 2, … and
+ * none for the one that starts them) take theirs from parts of their own.
+ */
 export async function freePort(): Promise<number> {
+  const from = PORTS.from + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 10) * PORTS.perProcess;
   for (;;) {
-    const port = randomInt(PORTS.from, PORTS.to);
+    last = (last + 1) % PORTS.perProcess;
+    const port = from + last;
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false)).listen(port, () => server.close(() => resolve(true)));
