@@ -193,7 +193,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'a refusal, until it is in the journal',
-      max: 36,
+      max: 35,
       prepare: async () => async () => {
         expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
         await app.service.journalWriter.flush();
@@ -222,15 +222,18 @@ describe('A service with brokered calls enters', () => {
     },
   ];
 
-  test.each(stories)('at most $max files for $what', async ({ max, prepare }) => {
-    // The first time is not counted: it does work that is done only once.
-    await prepare().then(async (act) => act());
-    const act = await prepare();
-    await settled();
-    const walk = startWalk();
-    walk.restart();
-    await act();
-    const entered = walk.entered().filter((path) => !BACKGROUND.has(path));
-    expect(entered.length, entered.join('\n')).toBeLessThanOrEqual(max);
-  });
+  test.each(stories.map((story) => [story.max, story.what, story.prepare] as const))(
+    'at most %i files for %s',
+    async (max, _, prepare) => {
+      // The first time is not counted: it does work that is done only once.
+      await prepare().then(async (act) => act());
+      const act = await prepare();
+      await settled();
+      const walk = startWalk();
+      walk.restart();
+      await act();
+      const entered = walk.entered().filter((path) => !BACKGROUND.has(path));
+      expect(entered.length, entered.join('\n')).toBeLessThanOrEqual(max);
+    },
+  );
 });
