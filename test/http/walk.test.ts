@@ -165,7 +165,7 @@ describe('A service with brokered calls enters', () => {
     return exchange(app, opened, { offer: offerSdp({ channel: true }) });
   }
 
-  /** Nothing is under way any more, and nothing is due soon. */
+  /** Resolves when nothing is under way or waits to be written. */
   async function settled(): Promise<void> {
     await app.service.calls.held?.settled();
     await app.flush();
@@ -226,7 +226,8 @@ describe('A service with brokered calls enters', () => {
     'at most %i files for %s',
     async (max, _, prepare) => {
       // The first time is not counted: it does work that is done only once.
-      await prepare().then(async (act) => act());
+      const first = await prepare();
+      await first();
       const act = await prepare();
       await settled();
       const walk = startWalk();
