@@ -1,8 +1,6 @@
 import { createAltcha } from '../bots/altcha.ts';
 import { createBinding } from '../bots/binding.ts';
-import type { ChallengeSettings } from '../bots/checker.ts';
-import { Challenges } from '../bots/challenges.ts';
-import type { ChallengedKey } from '../bots/contract.ts';
+import { Challenges, type ChallengesDeps } from '../bots/challenges.ts';
 import { selectDetector } from '../bots/select.ts';
 import { Suspects } from '../bots/suspects.ts';
 import { createSiteverify } from '../bots/siteverify.ts';
@@ -10,8 +8,6 @@ import { cacheFor } from '../kernel/cache-for.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { CHALLENGE_PROVIDERS, type ChallengeProvider } from '../protocol/challenge.ts';
-import { secretsIn } from '../protocol/server-tool.ts';
 import { createReadShare } from '../quota/shares.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import type { Core } from './core.ts';
@@ -30,7 +26,6 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
   const binding = createBinding(installationKey);
   const deps = { outbound, binding };
-  const settings = createSettings(core);
   const detector = new Challenges({
     checkers: {
       turnstile: createSiteverify('turnstile', deps),
@@ -40,12 +35,12 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
     },
     binding,
     idempotentReplies: stores.idempotentReplies,
-    settingsOf: settings.of,
-    whenAway: config.bots.whenAway,
+    installation: config.bots,
+    readSecret: createReadSecret(core),
     others: selectDetector(config.bots),
   });
   const readShare = createReadShare({ ...usage, stores });
-  const suspects = new Suspects({ bus: live.bus, readShare, onError, isOn: settings.isOn });
+  const suspects = new Suspects({ bus: live.bus, readShare, onError, challenges: detector });
   return {
     detector,
     suspects,
@@ -54,63 +49,13 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
   };
 }
 
-/** How callers of a key are challenged: as the key says, and for what it leaves open, as the installation says. */
-function createSettings({ config, secrets, clock, onError }: Core) {
-  const { provider: ofInstallation, siteKey, secret, minScore, challenge, verifyUrl } = config.bots;
+/** Reads secrets of tenants, from memory for a while. */
+function createReadSecret({ secrets, clock, onError }: Core): ChallengesDeps['readSecret'] {
   const values = cacheFor<string | undefined>(SECRETS_MS, MAX_SECRETS);
-  const common = { minScore, challenge };
-  const own: ChallengeSettings | undefined = isChallenge(ofInstallation)
-    ? {
-        ...common,
-        provider: ofInstallation,
-        siteKey: ofInstallation === 'altcha' ? undefined : siteKey,
-        secret: () => Promise.resolve(secret),
-        owner: 'installation',
-        verifyUrl,
-      }
-    : undefined;
-  let isOn = own !== undefined;
-
-  /** Undefined where there is no secret of that name, or it cannot be opened. @throws Unavailable when the database is away */
-  function read(tenantId: string, name: string): Promise<string | undefined> {
-    return values(`${tenantId}/${name}`, clock.now(), () => readSecret(tenantId, name, secrets)).catch(
-      (fault: unknown) => {
-        if (fault instanceof Unavailable) throw fault;
-        onError(fault);
-        return undefined;
-      },
-    );
-  }
-
-  function ofKey({ bots, tenantId }: ChallengedKey): ChallengeSettings | undefined {
-    if (bots === undefined) return own;
-    const { provider, siteKey: site, secret: reference = '', ...more } = bots;
-    if (provider === undefined) return own && { ...own, ...more };
-    const [name = ''] = secretsIn(reference);
-    // The configured siteverify address belongs to the installation's provider and cannot verify solutions for another one.
-    const isSame = own === undefined || own.provider === provider;
-    return {
-      ...common,
-      ...more,
-      provider,
-      siteKey: site,
-      secret: () => read(tenantId, name),
-      owner: tenantId,
-      verifyUrl: isSame ? verifyUrl : undefined,
-    };
-  }
-
-  return {
-    of: (key: ChallengedKey): ChallengeSettings | undefined => {
-      const settings = ofKey(key);
-      isOn ||= settings !== undefined;
-      return settings;
-    },
-    /** Whether anyone has been challenged here so far. */
-    isOn: () => isOn,
-  };
-}
-
-function isChallenge(provider: string): provider is ChallengeProvider {
-  return CHALLENGE_PROVIDERS.some((one) => one === provider);
+  return (tenantId, name) =>
+    values(`${tenantId}/${name}`, clock.now(), () => readSecret(tenantId, name, secrets)).catch((fault: unknown) => {
+      if (fault instanceof Unavailable) throw fault;
+      onError(fault);
+      return undefined;
+    });
 }

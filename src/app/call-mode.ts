@@ -1,22 +1,11 @@
 import type { Tenant } from '../stores/tenants/contract.ts';
-import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { CallMode } from '../protocol/call.ts';
-import type { CallModeOf } from '../tenants/agents.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
 type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'simulated'>;
-
-/**
- * How the calls of sessions are opened: as the key or the agent asks, otherwise as CALL_MODE says. A provider whose calls cannot be
- * brokered has direct calls only. A simulated provider has brokered calls only, because its client
- * secrets open nothing.
- */
-export function createCallModes(mode: CallMode, provider: UpstreamProvider): CallModeOf {
-  if (!isBrokered(provider)) return () => 'direct';
-  return provider.simulated ? () => 'brokered' : (asked = mode) => asked;
-}
 
 /** @throws ConfigError when CALL_MODE asks for brokered calls of a provider that has none */
 export function requireBrokering({ calls }: Pick<Config, 'calls'>, provider: Provider): void {

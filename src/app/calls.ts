@@ -8,7 +8,7 @@ import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { endsCalls, type EndingProvider } from '../upstream/contract.ts';
-import { createCallModes } from './call-mode.ts';
+import { createCallModes } from '../tenants/agents.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';
 

@@ -163,11 +163,11 @@ function openFeed(
     onError,
   });
   logins.onEnded((loginId) => feed.recheck(loginId));
-  metrics.activity.onRefused((code, whose) => feed.refusals.count(code, whose));
+  metrics.activity.onRefused(feed.refusals.count);
   journal.listen({
     traced: tellSessions(feed, config.voice),
     noted: tellNotes(feed),
-    refused: (entry) => feed.refusals.sample(entry),
+    refused: feed.refusals.sample,
     settled: tellActs(feed),
   });
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);

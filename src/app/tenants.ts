@@ -7,7 +7,7 @@ import { withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
-import { createCallModes } from './call-mode.ts';
+import { createCallModes } from '../tenants/agents.ts';
 import { rulesOfServed } from './file-faults.ts';
 import { findNewVisitorWarnings, findToolWarnings, findUncaptioned, findUnsupported } from './tenant-warnings.ts';
 import type { Core } from './core.ts';

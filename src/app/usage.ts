@@ -1,11 +1,9 @@
 import { CallBudgets } from '../metering/call-budgets.ts';
 import { createClientReports } from '../metering/client-reports.ts';
 import { CallMetering } from '../metering/metering.ts';
-import { transcriptionOf } from '../protocol/behaviour.ts';
 import { BudgetLimits } from '../quota/budgets/budgets.ts';
 import { createPeriods } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/ceilings.ts';
-import type { ReserveDeps } from '../quota/reserve-usage.ts';
 import { createUsage } from '../quota/usage.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { isBrokered } from '../upstream/contract.ts';
@@ -71,7 +69,7 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
     'Entries of metered usage that wait for the database',
     () => metering.waiting,
   );
-  const usage = createUsage({ ...parts, clientReports, reserveOf: reserveOf(core) });
+  const usage = createUsage({ ...parts, clientReports });
   metrics.observeEach(
     'switchboard_daily_ceiling_used_ratio',
     'Share of the daily totals of a tenant or key that is used today; only the thousand highest',
@@ -90,20 +88,5 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
     clientReports,
     metering,
     budgets,
-  };
-}
-
-/** What the next call of a session is expected to use in RESERVE_SEC, in micro-dollars. */
-function reserveOf({ config, prices, provider }: Core): ReserveDeps['reserveOf'] {
-  const { reserveSec } = config.calls;
-  // A provider that bills connected time does not charge for transcription.
-  const bills = (model: string | undefined): model is string =>
-    model !== undefined && provider.capabilities.meter === 'events';
-  return ({ callMode, model, price, behaviour }) => {
-    if (callMode !== 'brokered' || reserveSec === 0) return undefined;
-    const { estimatePerMinute, perMinute = 0, minimumSec = 0 } = prices.priceOf(model, price).price;
-    const transcriber = transcriptionOf(behaviour ?? {})?.model;
-    const transcription = bills(transcriber) ? prices.priceOf(transcriber, null).price.estimatePerMinute : 0;
-    return Math.ceil(Math.max((estimatePerMinute + transcription) * reserveSec, perMinute * minimumSec) / 60);
   };
 }

@@ -4,16 +4,19 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import {
   CHALLENGE_ACTION,
   CHALLENGE_HEADER,
+  CHALLENGE_PROVIDERS,
   type AltchaChallenge,
   type Challenge,
   type ChallengeProvider,
 } from '../protocol/challenge.ts';
+import { secretsIn } from '../protocol/server-tool.ts';
 import type { IdempotentReplies } from '../stores/idempotent-replies/contract.ts';
 import type { Altcha } from './altcha.ts';
 import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult, ChallengeSettings } from './checker.ts';
 import type { BotDetector, ChallengedKey, Evidence, Verdict, WidgetEvidence, WorkQuestion } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
+import type { DetectorOptions } from './select.ts';
 
 const PROGRAM = 'its headers are those of a program';
 
@@ -28,13 +31,22 @@ const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
 /** The longest age of a token, and a minute more. */
 const USED_MS = 6 * MINUTE_MS;
 
+/** How the installation challenges callers, and what it says where a key says nothing. */
+interface InstallationSettings extends Pick<ChallengeSettings, 'minScore' | 'challenge' | 'verifyUrl'> {
+  /** Not always a provider of challenges: then only the callers of keys that name one are challenged. */
+  readonly provider: DetectorOptions['provider'];
+  readonly siteKey: string | undefined;
+  readonly secret: string | undefined;
+  readonly whenAway: 'heuristic' | 'block';
+}
+
 export interface ChallengesDeps {
   readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>> & { readonly altcha: Altcha };
   readonly binding: Binding;
   readonly idempotentReplies: Pick<IdempotentReplies, 'look' | 'claim'>;
-  /** The settings for a widget key; undefined where another detector judges its callers. */
-  readonly settingsOf: (key: WidgetEvidence['key']) => ChallengeSettings | undefined;
-  readonly whenAway: 'heuristic' | 'block';
+  readonly installation: InstallationSettings;
+  /** A secret of a tenant; undefined where there is none of that name, or it cannot be opened. @throws Unavailable when the database is away */
+  readonly readSecret: (tenantId: string, name: string) => Promise<string | undefined>;
   /** Judges callers that are not challenged. */
   readonly others: BotDetector;
 }
@@ -45,17 +57,26 @@ export interface ChallengesDeps {
  */
 export class Challenges implements BotDetector {
   readonly #deps: ChallengesDeps;
+  /** The installation's own settings; undefined where it challenges nobody. */
+  readonly #own: ChallengeSettings | undefined;
+  #isOn: boolean;
 
   constructor(deps: ChallengesDeps) {
     this.#deps = deps;
+    this.#own = ownSettings(deps.installation);
+    this.#isOn = this.#own !== undefined;
+  }
+
+  /** Whether anyone has been challenged here so far. */
+  get isOn(): boolean {
+    return this.#isOn;
   }
 
   /** @throws Unavailable when the database is away, because it is unknown then whether a token was used */
   assess(evidence: Evidence): Eventually<Verdict> {
-    const { settingsOf, others } = this.#deps;
     const { widget } = evidence;
-    const settings = widget && settingsOf(widget.key);
-    if (widget === undefined || settings === undefined) return others.assess(evidence);
+    const settings = widget && this.#settingsOf(widget.key);
+    if (widget === undefined || settings === undefined) return this.#deps.others.assess(evidence);
     const judged = heuristicDetector.assess(evidence);
     if (settings.challenge === 'always') return this.#challenge(evidence, widget, settings, judged, []);
     return andThen(widget.suspicions(), (others) => {
@@ -79,7 +100,36 @@ export class Challenges implements BotDetector {
   }
 
   weighs(key: ChallengedKey): boolean {
-    return this.#deps.settingsOf(key)?.challenge === 'suspect';
+    return this.#settingsOf(key)?.challenge === 'suspect';
+  }
+
+  #settingsOf(key: ChallengedKey): ChallengeSettings | undefined {
+    const settings = this.#settingsOfKey(key);
+    this.#isOn ||= settings !== undefined;
+    return settings;
+  }
+
+  /** As the key says, and for what it leaves open, as the installation says; undefined where another detector judges its callers. */
+  #settingsOfKey({ bots, tenantId }: ChallengedKey): ChallengeSettings | undefined {
+    const own = this.#own;
+    if (bots === undefined) return own;
+    const { provider, siteKey, secret: reference = '', ...more } = bots;
+    if (provider === undefined) return own && { ...own, ...more };
+    const { installation, readSecret } = this.#deps;
+    const { minScore, challenge, verifyUrl } = installation;
+    const [name = ''] = secretsIn(reference);
+    // The configured siteverify address belongs to the installation's provider and cannot verify solutions for another one.
+    const isSame = own === undefined || own.provider === provider;
+    return {
+      minScore,
+      challenge,
+      ...more,
+      provider,
+      siteKey,
+      secret: () => readSecret(tenantId, name),
+      owner: tenantId,
+      verifyUrl: isSame ? verifyUrl : undefined,
+    };
   }
 
   async #answer(
@@ -89,7 +139,7 @@ export class Challenges implements BotDetector {
     token: string,
     judged: Verdict,
   ): Promise<Verdict> {
-    const { checkers, whenAway } = this.#deps;
+    const { checkers, installation } = this.#deps;
     const { provider } = settings;
     const checker = checkers[provider];
     const once = checker.once(token);
@@ -105,13 +155,13 @@ export class Challenges implements BotDetector {
     }
     if (outcome === 'wrong') return this.#refuse(widget, settings, result);
     const { reason } = result;
-    if (whenAway === 'block' || judged.isBot)
+    if (installation.whenAway === 'block' || judged.isBot)
       return { ...this.#refuse(widget, settings, { outcome, confidence: 0.5, reason }), degraded: true };
     return { ...judged, degraded: true, outcome, reason };
   }
 
   work({ headers, widget }: WorkQuestion): AltchaChallenge | undefined {
-    if (this.#deps.settingsOf(widget.key)?.provider !== 'altcha') return undefined;
+    if (this.#settingsOf(widget.key)?.provider !== 'altcha') return undefined;
     const suspicions = widget.suspicions.length + (heuristicDetector.assess({ headers }).isBot ? 1 : 0);
     return this.#deps.checkers.altcha.make(widget.key, suspicions, widget.atMs);
   }
@@ -154,6 +204,30 @@ export class Challenges implements BotDetector {
     const { kind } = await this.#deps.idempotentReplies.claim(tokenName(once), digestOf(createId), USED_MS, atMs);
     return kind === 'claimed';
   }
+}
+
+function ownSettings({
+  provider,
+  siteKey,
+  secret,
+  minScore,
+  challenge,
+  verifyUrl,
+}: InstallationSettings): ChallengeSettings | undefined {
+  if (!isChallenge(provider)) return undefined;
+  return {
+    minScore,
+    challenge,
+    provider,
+    siteKey: provider === 'altcha' ? undefined : siteKey,
+    secret: () => Promise.resolve(secret),
+    owner: 'installation',
+    verifyUrl,
+  };
+}
+
+function isChallenge(provider: string): provider is ChallengeProvider {
+  return CHALLENGE_PROVIDERS.some((one) => one === provider);
 }
 
 const usedBefore = { outcome: 'wrong', reason: 'the token was used before' } as const;

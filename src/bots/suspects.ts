@@ -20,8 +20,8 @@ export interface SuspectsDeps {
   /** The used share of the key's or its tenant's totals, whichever is nearest to its ceiling; 1 is all of it. @throws Unavailable */
   readonly readShare: (key: ChallengedKey, atMs: number) => Promise<number>;
   readonly onError: (fault: unknown) => void;
-  /** Whether anybody is challenged here; otherwise nothing needs to be tracked. */
-  readonly isOn: () => boolean;
+  /** Where nobody is challenged, nothing needs to be tracked. */
+  readonly challenges: { readonly isOn: boolean };
 }
 
 /**
@@ -54,7 +54,7 @@ export class Suspects implements SuspectList {
 
   /** Notes that a create from the address was refused, or that it left a session at once. Tells other nodes unless it was noted recently. */
   noteTrouble(address: string, atMs: number): void {
-    if (!this.#deps.isOn()) return;
+    if (!this.#deps.challenges.isOn) return;
     const untilMs = atMs + TROUBLE_MS;
     if ((this.#addresses.get(address) ?? 0) < untilMs - TROUBLE_MS / 2)
       this.#deps.bus.publish({ type: 'address.suspect', address, untilMs });

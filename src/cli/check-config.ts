@@ -2,7 +2,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
-import { createCallModes } from '../app/call-mode.ts';
+import { createCallModes } from '../tenants/agents.ts';
 import { findNewVisitorWarnings, findToolWarnings, findUncaptioned, findUnsupported } from '../app/tenant-warnings.ts';
 import { findTraceWarnings } from '../app/traces.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';

@@ -19,20 +19,20 @@ export class RefusalFacts {
     this.#isWanted = isWanted;
   }
 
-  count(code: string, { tenantId = null, keyId = null }: Pick<Why, 'tenantId' | 'keyId'>): void {
+  readonly count = (code: string, { tenantId = null, keyId = null }: Pick<Why, 'tenantId' | 'keyId'>): void => {
     if (!this.#isWanted()) return;
     const whole = `${code}\n${tenantId ?? ''}\n${keyId ?? ''}`;
     const isNobodys = this.#counts.size >= MAX_COUNTS && !this.#counts.has(whole);
     const name = isNobodys ? `${code}\n\n` : whole;
     const one = isNobodys ? { code, tenantId: null, keyId: null } : { code, tenantId, keyId };
     this.#counts.set(name, { ...one, n: (this.#counts.get(name)?.n ?? 0) + 1 });
-  }
+  };
 
-  sample(refusal: NewEntry<'refusal'>): void {
+  readonly sample = (refusal: NewEntry<'refusal'>): void => {
     // All watchers are sent this, so it shows only what the least privileged may see.
     if (this.#samples.length < MAX_SAMPLES && this.#isWanted())
       this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });
-  }
+  };
 
   /** Takes what was collected since the last call. */
   take(): FeedFact | undefined {

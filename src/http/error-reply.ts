@@ -1,31 +1,11 @@
 import { ReplyDeadlineExceeded, Unavailable } from '../kernel/errors.ts';
-import type { ErrorBody } from '../protocol/error-body.ts';
-import { DEFAULT_LANGUAGE, type Language } from '../protocol/languages/all.ts';
+import { DEFAULT_LANGUAGE } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { barePolicy, httpsOnly, noSniff, pageHeaders } from './guard-headers.ts';
 import { invalid } from './invalid-request.ts';
 import { JSON_TYPE, type HttpReply } from './message.ts';
 
 const RETRY_WHEN_AWAY_SEC = 2;
-
-/** The body of a refusal; JSON omits the fields that are undefined. */
-export function errorBodyOf(refusal: Refusal, language: Language): ErrorBody {
-  const { retryAfter, reason, maxMinutes, counted, usage, budget, matched, challenge, details } = refusal.additions;
-  return {
-    error: refusal.error,
-    code: refusal.code,
-    userMessage: refusal.wordsIn(language),
-    retryAfter,
-    reason,
-    maxMinutes,
-    counted,
-    usage,
-    budget,
-    matched,
-    challenge,
-    details,
-  };
-}
 
 /** What a caller learns of a thrown fault: never its internals. The cause is in the log under the request id. */
 export function refusalOfFault(fault: unknown, requestId: string): Refusal {
@@ -79,6 +59,6 @@ export function plainReply(refusal: Refusal, requestId: string, isHttps: boolean
       ['Content-Language', DEFAULT_LANGUAGE],
       ...(retryAfter === undefined ? [] : [['Retry-After', String(retryAfter)] as const]),
     ],
-    body: JSON.stringify(errorBodyOf(refusal, DEFAULT_LANGUAGE)),
+    body: JSON.stringify(refusal.bodyIn(DEFAULT_LANGUAGE)),
   };
 }

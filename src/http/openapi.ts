@@ -13,7 +13,6 @@ import { errorBody } from '../protocol/error-body.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
 import { plainSchemas } from '../protocol/plain-schemas.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { errorBodyOf } from './error-reply.ts';
 import { namedSchemas } from './named-schemas.ts';
 import type { Route } from './route.ts';
 import { sample } from './samples.ts';
@@ -234,7 +233,7 @@ function withRefusals(
   const examples = Object.fromEntries(
     here.map((code) => {
       const example = route.refusalExamples?.[code] ?? exampleOf(code);
-      return [code, { summary: example.wordsIn(DEFAULT_LANGUAGE), value: errorBodyOf(example, DEFAULT_LANGUAGE) }];
+      return [code, { summary: example.wordsIn(DEFAULT_LANGUAGE), value: example.bodyIn(DEFAULT_LANGUAGE) }];
     }),
   );
   const good = route.replies[status];

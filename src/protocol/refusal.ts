@@ -1,5 +1,5 @@
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
-import type { ErrorAdditions } from './error-body.ts';
+import type { ErrorAdditions, ErrorBody } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
 import type { Language } from './languages/all.ts';
 import { SPOKEN } from './languages/spoken.ts';
@@ -37,6 +37,25 @@ export class Refusal {
     if (budget !== undefined) return budgets[budget.period];
     // A process of a later version may have ended the session for a reason that this one does not know.
     return (ends as Readonly<Record<string, string | undefined>>)[saysEnd ?? ''] ?? errors[this.code];
+  }
+
+  /** The body of the reply; JSON omits the fields that are undefined. */
+  bodyIn(language: Language): ErrorBody {
+    const { retryAfter, reason, maxMinutes, counted, usage, budget, matched, challenge, details } = this.additions;
+    return {
+      error: this.error,
+      code: this.code,
+      userMessage: this.wordsIn(language),
+      retryAfter,
+      reason,
+      maxMinutes,
+      counted,
+      usage,
+      budget,
+      matched,
+      challenge,
+      details,
+    };
   }
 }
 

@@ -1,3 +1,6 @@
+import type { Config } from '../../config/config.ts';
+import { transcriptionOf } from '../protocol/behaviour.ts';
+import type { ModelPrice } from '../protocol/price.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { BudgetLimits } from './budgets/budgets.ts';
 import type { QuotaDay } from './calendar.ts';
@@ -5,13 +8,17 @@ import { boundedDays, totalCeilings, type Ceilings } from './ceilings.ts';
 import type { CeilingsHolder } from './refuse-if-spent.ts';
 import type { HeldAccount, Holds } from '../stores/holds/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
 
 export interface ReserveDeps {
   readonly holds: Pick<Holds, 'take'>;
   readonly calendar: (atMs: number) => QuotaDay;
   readonly budgets: Pick<BudgetLimits, 'dayCeilingsOf'>;
-  /** Micro-dollars that the session holds back from others (RESERVE_SEC); undefined where its calls are not metered here. */
-  readonly reserveOf: (setup: Pick<SessionSetup, 'callMode' | 'model' | 'price' | 'behaviour'>) => number | undefined;
+  readonly config: Pick<Config, 'calls'>;
+  readonly prices: {
+    priceOf(model: string, own: ModelPrice | null): { readonly price: ModelPrice };
+  };
+  readonly provider: Pick<UpstreamProvider, 'capabilities'>;
 }
 
 /**
@@ -26,13 +33,29 @@ export async function reserveUsage(
   setup: SessionSetup,
   untilMs: number,
   at: number,
-  { holds, calendar, budgets, reserveOf }: ReserveDeps,
+  deps: ReserveDeps,
 ): Promise<Refusal | undefined> {
-  const microDollars = reserveOf(setup);
+  const { holds, calendar, budgets } = deps;
+  const microDollars = reserveOf(setup, deps);
   if (microDollars === undefined) return undefined;
   const accounts = accountsOf(who, calendar(at).day, await budgets.dayCeilingsOf(who, at));
   const isHeld = await holds.take(setup.sessionId, accounts, { tokens: 0, microDollars }, untilMs, at);
   return isHeld ? undefined : nothingLeft();
+}
+
+/** Micro-dollars that the next call of a session is expected to use in RESERVE_SEC; undefined where its calls are not metered here. */
+function reserveOf(
+  { callMode, model, price, behaviour }: SessionSetup,
+  { config, prices, provider }: Pick<ReserveDeps, 'config' | 'prices' | 'provider'>,
+): number | undefined {
+  const { reserveSec } = config.calls;
+  if (callMode !== 'brokered' || reserveSec === 0) return undefined;
+  const { estimatePerMinute, perMinute = 0, minimumSec = 0 } = prices.priceOf(model, price).price;
+  const transcriber = transcriptionOf(behaviour ?? {})?.model;
+  // A provider that bills connected time does not charge for transcription.
+  const isTranscribing = transcriber !== undefined && provider.capabilities.meter === 'events';
+  const transcription = isTranscribing ? prices.priceOf(transcriber, null).price.estimatePerMinute : 0;
+  return Math.ceil(Math.max((estimatePerMinute + transcription) * reserveSec, perMinute * minimumSec) / 60);
 }
 
 /** Each account once, with the lowest of its ceilings. */

@@ -10,6 +10,7 @@ import { reserveUsage, type ReserveDeps } from './reserve-usage.ts';
 import { subjectOfSession, type UsageSubject } from './session-proof.ts';
 
 interface UsageDeps extends ReportUsageDeps, ReserveDeps {
+  readonly config: ReportUsageDeps['config'] & ReserveDeps['config'];
   readonly tenants: ReportUsageDeps['tenants'] & DaySharesDeps['tenants'];
   readonly holds: Pick<Holds, 'take' | 'release'>;
   readonly budgets: BudgetLimits;

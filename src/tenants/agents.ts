@@ -8,6 +8,7 @@ import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import { SERVER_TOOL, serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
 import { withoutAddresses } from './tool-definitions.ts';
 
 /** What a session speaks with if neither the caller nor the agent says. */
@@ -22,6 +23,15 @@ export type SessionWish = Pick<
 
 /** How the calls of a session are opened, given what a key or an agent asks for; undefined if neither asks. */
 export type CallModeOf = (asked: CallMode | undefined) => CallMode;
+
+/**
+ * How the calls of sessions are opened: as the key or the agent asks, otherwise as CALL_MODE says. A provider whose calls cannot be brokered has
+ * direct calls only. A simulated provider has brokered calls only, because its client secrets open nothing.
+ */
+export function createCallModes(mode: CallMode, provider: UpstreamProvider): CallModeOf {
+  if (!isBrokered(provider)) return () => 'direct';
+  return provider.simulated ? () => 'brokered' : (asked = mode) => asked;
+}
 
 /** What the session will be. */
 export interface SessionConfig {

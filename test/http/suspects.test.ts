@@ -189,7 +189,7 @@ describe('The used share of a key’s totals', () => {
     let isAway = false;
     const suspects = new Suspects({
       bus: app.live.bus,
-      isOn: () => true,
+      challenges: { isOn: true },
       onError: (fault) => expect(fault).toBeUndefined(),
       readShare: () =>
         isAway ? Promise.reject(new Unavailable('database')) : new Promise((resolve) => void reads.push(resolve)),

@@ -1,15 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { startApp } from '../../src/app/app.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { createLog } from '../../src/telemetry/log.ts';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { OpenAiProvider } from '../../src/upstream/openai.ts';
+import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { TestProvider } from '../support/provider.ts';
+import { offerSdp } from '../support/provider/sdp.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { closeServers, serve, text } from '../support/transport-server.ts';
 import { useApps } from '../support/use-apps.ts';
 import { Walk } from '../support/walk.ts';
+import { exchange, openBrokered, type Opened } from './calls.ts';
 
 afterEach(closeServers);
 
@@ -114,4 +120,121 @@ test('Once the service is ready, no composition code runs between it and the tra
   const entered = walk.entered();
   expect(entered).toContain('src/http/routes/heartbeat.ts');
   expect(entered).not.toContain('src/app/app.ts');
+});
+
+interface Story {
+  readonly what: string;
+  /** Of files of the whole product without its transport. */
+  readonly max: number;
+  /** Prepares what is asked, and returns the function that asks it and waits for what the story is about. */
+  readonly prepare: () => Promise<() => Promise<unknown>>;
+}
+
+/** Work of the process itself, whatever is asked of it. */
+const BACKGROUND: ReadonlySet<string> = new Set(['src/database/embedded/housekeeping.ts', 'src/kernel/every.ts']);
+
+/** What a service with brokered calls is asked, with everything that is done before its answer or, where that is said, after it. */
+describe('A service with brokered calls enters', () => {
+  const { buildForFile } = useApps();
+  let provider: TestProvider;
+  let app: TestApp;
+  let key: WidgetKey;
+
+  beforeAll(async () => {
+    // Nothing falls due beside what is asked: the directory, for one, is otherwise read again every few seconds.
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    provider = await TestProvider.start();
+    const { apiKey, baseUrl } = provider;
+    const brokered = new OpenAiProvider({ apiKey, baseUrl, timeoutMs: 5000, clientSecretTtlSec: 60 });
+    app = await buildForFile({ env: { ...STAFF, CALL_MODE: 'brokered' }, brokered });
+    key = await app.key({ limits: { sessionsPerMinute: 10_000, concurrentSessions: 10_000 } });
+    await app.service.calls.held?.renewLease();
+  });
+  afterAll(async () => {
+    vi.useRealTimers();
+    await provider.close();
+  });
+
+  async function openCall(): Promise<Opened> {
+    const opened = await openBrokered(app, key);
+    expect(await offer(opened)).toMatchObject({ status: 201 });
+    return opened;
+  }
+
+  function offer(opened: Opened): Promise<Reply> {
+    return exchange(app, opened, { offer: offerSdp({ channel: true }) });
+  }
+
+  /** Resolves when nothing is under way or waits to be written. */
+  async function settled(): Promise<void> {
+    await app.service.calls.held?.settled();
+    await app.flush();
+    await app.service.journalWriter.flush();
+  }
+
+  /** Justify a change that adds a file; lower `max` if a change saves one. */
+  const stories: readonly Story[] = [
+    {
+      what: 'a create',
+      max: 62,
+      prepare: async () => async () =>
+        expect(await app.create(key, { agentId: 'support' })).toMatchObject({ status: 200 }),
+    },
+    {
+      what: 'an end of many sessions by an operator',
+      max: 70,
+      prepare: async () => {
+        const agentId = unique('agent');
+        for (let n = 0; n < 2; n += 1) await openBrokered(app, key, { agentId });
+        const body = { filter: { agentId }, expected: 2, reason: 'leaked' };
+        return async () =>
+          expect((await app.post('/api/operator/sessions/end', body, service)).body).toMatchObject({ ended: 2 });
+      },
+    },
+    {
+      what: 'a refusal, until it is in the journal',
+      max: 35,
+      prepare: async () => async () => {
+        expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
+        await app.service.journalWriter.flush();
+      },
+    },
+    {
+      what: 'an offer with a ticket',
+      max: 114,
+      prepare: async () => {
+        const opened = await openBrokered(app, key);
+        return async () => expect(await offer(opened)).toMatchObject({ status: 201 });
+      },
+    },
+    {
+      what: 'an end, until the hang-up of its call is answered and saved',
+      max: 87,
+      prepare: async () => {
+        const { id, origin } = await openCall();
+        const call = provider.lastCall;
+        return async () => {
+          expect(await app.post('/api/realtime/end', { sm_session_id: id }, { origin })).toMatchObject({ status: 200 });
+          await vi.waitFor(() => expect(call.hangups).toHaveLength(1));
+          await app.service.calls.held?.settled();
+        };
+      },
+    },
+  ];
+
+  test.each(stories.map((story) => [story.max, story.what, story.prepare] as const))(
+    'at most %i files for %s',
+    async (max, _, prepare) => {
+      // The first time is not counted: it does work that is done only once.
+      const first = await prepare();
+      await first();
+      const act = await prepare();
+      await settled();
+      const walk = startWalk();
+      walk.restart();
+      await act();
+      const entered = walk.entered().filter((path) => !BACKGROUND.has(path));
+      expect(entered.length, entered.join('\n')).toBeLessThanOrEqual(max);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { shared } from '../../kernel/shared.ts';
+import { shared } from '../../kernel/single-flight.ts';
 import { readiness as readinessReply } from '../../protocol/health.ts';
 import { done } from '../../protocol/values.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';

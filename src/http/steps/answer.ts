@@ -2,7 +2,6 @@ import { DEFAULT_LANGUAGE } from '../../protocol/languages/all.ts';
 import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
-import { errorBodyOf } from '../error-reply.ts';
 import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../guard-headers.ts';
 import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -88,7 +87,7 @@ export function createAnswer(
     const { ip: address, origin: from } = ctx;
     events.refused(refusal.code, route, requestId, refusal.error, refusal.why);
     journal.refusals.keep({ requestId, atMs, route, address, origin: from }, refusal);
-    return { status: refusal.status, body: errorBodyOf(refusal, language) };
+    return { status: refusal.status, body: refusal.bodyIn(language) };
   }
 
   return (ctx, result) => {

@@ -1,5 +1,6 @@
+import { Disposables } from '../../kernel/disposables.ts';
 import type { CreateReply } from '../../protocol/create.ts';
-import type { Refusal } from '../../protocol/refusal.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import {
   beginWeighing,
@@ -16,13 +17,14 @@ import {
   requireLogin,
 } from './admit-caller.ts';
 import {
-  runSteps,
+  ANSWERED,
   whoseOf,
   type CountingStep,
   type CreateContext,
   type CreateDeps,
   type CreateInput,
   type CreateStep,
+  type Step,
 } from './step.ts';
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
@@ -113,6 +115,41 @@ export async function createSession(input: CreateInput, deps: CreateDeps): Promi
   }
   if (context.reply === undefined) throw new Error('no step of a create made its reply');
   return context.reply;
+}
+
+/**
+ * Runs the steps in order until one refuses, throws or has the reply. After a refusal or a fault everything that was taken is given back, each once
+ * and the last first. Only promises are awaited: where a step answers at once, the next one follows at once.
+ * @param onFault hears why something could not be given back; that changes neither what else is given back nor the outcome
+ * @param onStep hears the name of each step before it runs
+ * @returns the refusal; undefined when the request passed, or its reply was found
+ * @throws what a step threw
+ */
+export async function runSteps<C, D>(
+  steps: readonly Step<C, D>[],
+  context: C,
+  deps: D,
+  onFault: (fault: unknown) => void,
+  onStep?: (name: string) => void,
+): Promise<Refusal | undefined> {
+  const taken = new Disposables(onFault);
+  try {
+    for (const step of steps) {
+      onStep?.(step.name);
+      const answer = step.take(context, deps);
+      const outcome = answer instanceof Promise ? await answer : answer;
+      if (outcome === ANSWERED) return undefined;
+      if (outcome instanceof Refusal) {
+        await taken.dispose();
+        return outcome;
+      }
+      if (outcome !== undefined) taken.add(() => step.undo?.(outcome, context, deps));
+    }
+    return undefined;
+  } catch (fault) {
+    await taken.dispose();
+    throw fault;
+  }
 }
 
 /** Refusals that say nothing about the caller: a challenge, or something that operators or other pages did. */

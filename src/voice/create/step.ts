@@ -6,12 +6,11 @@ import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector, SuspectList } from '../../bots/contract.ts';
 import type { AdoptRequest } from '../../calls/contract.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { Disposables } from '../../kernel/disposables.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { Sealer } from '../../kernel/seal.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
 import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { Usage } from '../../quota/usage.ts';
 import type { CallTicket } from '../../stores/call-tickets/contract.ts';
@@ -209,39 +208,4 @@ export interface Step<C, D, T = unknown> {
   /** When it throws, nothing counts as taken: what a store took without being able to say so lapses there by itself. */
   take(context: C, deps: D): Eventually<Outcome<T>>;
   undo?(taken: T, context: C, deps: D): Eventually<unknown>;
-}
-
-/**
- * Runs the steps in order until one refuses, throws or has the reply. After a refusal or a fault everything that was taken is given back, each once
- * and the last first. Only promises are awaited: where a step answers at once, the next one follows at once.
- * @param onFault hears why something could not be given back; that changes neither what else is given back nor the outcome
- * @param onStep hears the name of each step before it runs
- * @returns the refusal; undefined when the request passed, or its reply was found
- * @throws what a step threw
- */
-export async function runSteps<C, D>(
-  steps: readonly Step<C, D>[],
-  context: C,
-  deps: D,
-  onFault: (fault: unknown) => void,
-  onStep?: (name: string) => void,
-): Promise<Refusal | undefined> {
-  const taken = new Disposables(onFault);
-  try {
-    for (const step of steps) {
-      onStep?.(step.name);
-      const answer = step.take(context, deps);
-      const outcome = answer instanceof Promise ? await answer : answer;
-      if (outcome === ANSWERED) return undefined;
-      if (outcome instanceof Refusal) {
-        await taken.dispose();
-        return outcome;
-      }
-      if (outcome !== undefined) taken.add(() => step.undo?.(outcome, context, deps));
-    }
-    return undefined;
-  } catch (fault) {
-    await taken.dispose();
-    throw fault;
-  }
 }

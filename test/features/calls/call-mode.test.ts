@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../config/config-error.ts';
-import { createCallModes, requireBrokering, requireBrokeringOf } from '../../../src/app/call-mode.ts';
+import { requireBrokering, requireBrokeringOf } from '../../../src/app/call-mode.ts';
+import { createCallModes } from '../../../src/tenants/agents.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { FakeProvider } from '../../support/fake-provider.ts';
 import { aKey, aTenant } from '../tenants/fakes.ts';
