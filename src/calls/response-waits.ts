@@ -7,7 +7,7 @@ import type { Sideband } from '../upstream/contract.ts';
 type Present = readonly [responses: Responses, sideband: Sideband | undefined];
 
 /** Waits for the responses of one held call. Each wait ends when nobody hears the call, and only the last one is told of more than that. */
-export class Quiet {
+export class ResponseWaits {
   readonly #present: () => Present;
   #noted: () => void = () => undefined;
 

@@ -5,7 +5,7 @@ import type { EndingProvider } from '../upstream/contract.ts';
  * The provider accounts that this service has credentials for, by fingerprint: one opens calls, and each hears and ends the calls that were opened
  * with it. Asked with another account's credential, the provider would answer that the call is over.
  */
-export class Accounts {
+export class ProviderAccounts {
   /** Fingerprint of the account that opens calls. */
   readonly fingerprint: string;
   readonly #opens: EndingProvider;

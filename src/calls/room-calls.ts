@@ -14,7 +14,7 @@ const DELETE_MS = 2000;
  * token is issued, are `creating` until the provider reports that the visitor joined, and are hung up like all others (docs/contract.md, section
  * 5.17).
  */
-export class PageCalls {
+export class RoomCalls {
   readonly #calls: CallHolder;
 
   constructor(calls: CallHolder) {

@@ -12,7 +12,7 @@ import type { SessionSetups } from '../stores/session-setups/contract.ts';
 import type { LiveNodes, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { EndingProvider } from '../upstream/contract.ts';
-import type { Accounts } from './accounts.ts';
+import type { ProviderAccounts } from './provider-accounts.ts';
 import type { CallSessions } from './contract.ts';
 import type { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
@@ -64,10 +64,10 @@ export interface VoiceCallsDeps {
 }
 
 /** What the calls of a node share. */
-export interface CallParts extends VoiceCallsDeps {
+export interface CallDeps extends VoiceCallsDeps {
   readonly random: NonNullable<VoiceCallsDeps['random']>;
   readonly after: NonNullable<VoiceCallsDeps['after']>;
-  readonly accounts: Accounts;
+  readonly accounts: ProviderAccounts;
   readonly running: BackgroundTasks;
   readonly hangUps: HangUps;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
@@ -75,7 +75,7 @@ export interface CallParts extends VoiceCallsDeps {
 }
 
 /** What a held call is built from. */
-export interface HeldCallDeps extends Omit<CallParts, 'provider'> {
+export interface HeldCallDeps extends Omit<CallDeps, 'provider'> {
   /** The provider to ask about the call; undefined where this service has no credential for it. */
   readonly provider: EndingProvider | undefined;
 }

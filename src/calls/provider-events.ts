@@ -1,7 +1,7 @@
 import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
-import type { HeldCallDeps } from './call-parts.ts';
+import type { HeldCallDeps } from './deps.ts';
 import type { WordsEvent } from './pages/call-pages.ts';
 import type { UpstreamResponseEvent } from './response-events.ts';
 
@@ -26,7 +26,7 @@ interface Listener {
  * Handles what a provider reports about a call: meters usage, keeps the session engaged while somebody speaks, tells pages who speaks, and guards
  * responses.
  */
-export function createListener(listener: Listener, deps: HeldCallDeps): (event: UpstreamEvent) => void {
+export function createEventHandler(listener: Listener, deps: HeldCallDeps): (event: UpstreamEvent) => void {
   const { call, metered, hearResponse } = listener;
   const { metering, sessions, clock, running, events } = deps;
   const noticeTurn = createTurnNotices(call, deps);
