@@ -1,6 +1,6 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { DeviceCookies } from '../../auth/device-cookie.ts';
-import type { Visitor } from '../../auth/standing.ts';
+import type { Visitor } from '../../auth/address-lock.ts';
 import { iso } from '../../kernel/time.ts';
 import {
   loginReply,

@@ -3,7 +3,7 @@ import type { Counters, CounterTake, TakenCount } from '../stores/counters/contr
 /** No limit: this counter is only written so that a request that counts nothing takes as long as one that does. */
 export const UNLIMITED = 1_000_000_000;
 
-export interface QuietCount {
+export interface ConstantTimeCount {
   /** Undefined where nothing is to be counted. */
   readonly key: string | undefined;
   /** The counter used instead, which limits nothing. */
@@ -17,9 +17,9 @@ export interface QuietCount {
  * @returns what was counted, to be given back if it turns out not to count
  * @throws Unavailable when the database is away
  */
-export async function countQuietly(
+export async function countInConstantTime(
   counters: Pick<Counters, 'take'>,
-  { key, idleKey, limit, windowMs }: QuietCount,
+  { key, idleKey, limit, windowMs }: ConstantTimeCount,
   atMs: number,
 ): Promise<{ readonly allowed: boolean; readonly counts: readonly TakenCount[] }> {
   if (key === undefined) {

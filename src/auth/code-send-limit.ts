@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import type { TakenCount, Counters } from '../stores/counters/contract.ts';
-import { countsOf } from './quiet-count.ts';
+import { countsOf } from './constant-time-count.ts';
 
 /** How many hours' worth of codes one network address may request per day before it counts as frequent. */
 const USUAL_HOURS = 2;
@@ -19,7 +19,7 @@ export interface SendTaken {
  * who has done so for two hours of a day leaves the last code of each further hour to other network addresses, and browsers that logged
  * in before have codes of their own. All e-mail addresses are treated alike, known or not. @throws Unavailable when the database is away
  */
-export class SendBudget {
+export class CodeSendLimit {
   readonly #counters: Counters;
   readonly #perHour: number;
 

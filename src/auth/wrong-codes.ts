@@ -1,14 +1,14 @@
 import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import { FOREVER_MS, type TakenCount, type Counters } from '../stores/counters/contract.ts';
 import { DEVICE_LIFE_MS, type Device } from './device-cookie.ts';
-import { DomainBudget } from './domain-budget.ts';
-import { countQuietly, UNLIMITED } from './quiet-count.ts';
+import { DomainLimit } from './domain-limit.ts';
+import { countInConstantTime, UNLIMITED } from './constant-time-count.ts';
 import type { Subjects } from './subjects.ts';
 
 /** Consecutive wrong codes, whatever the time between them (NIST SP 800-63B, section 5.2.2). */
 export const MAX_FAILURES_IN_ROW = 100;
 
-/** Whose budget had no guess left. */
+/** Whose limit had no guess left. */
 export type GuessSpender = 'address' | 'device' | 'guesses_domain' | 'guesses_installation';
 
 /** A guess: who makes it, and at which address. */
@@ -22,7 +22,7 @@ export interface Guess {
   readonly device: Device | undefined;
   /** Whether the address closes after too many wrong codes in a row; a browser with a device cookie has a row of its own. */
   readonly isCountedInRow: boolean;
-  /** Whether it is exempt from the budgets of its domain and the installation. */
+  /** Whether it is exempt from the limits of its domain and the installation. */
   readonly isLifted: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface GuessTaken {
   readonly counts: readonly TakenCount[];
 }
 
-interface GuessBudgetOptions {
+interface WrongCodesOptions {
   /** Guesses per hour at one address. */
   readonly perHour: number;
   /** Wrong codes per day at all addresses of a domain (MAX_OTP_FAILURES_PER_DAY). */
@@ -42,18 +42,18 @@ interface GuessBudgetOptions {
 
 /**
  * Limits wrong codes: at an address by the hour and in a row, at a domain and in the whole installation by the day (UTC). A browser that
- * logged in before has a budget of its own, so that no stranger locks it out. Each guess is counted before it is evaluated, exactly
+ * logged in before has a limit of its own, so that no stranger locks it out. Each guess is counted before it is evaluated, exactly
  * across all nodes, and given back where it was not evaluated or was right. @throws Unavailable when the database is away
  */
-export class GuessBudget {
+export class WrongCodes {
   readonly #counters: Counters;
   readonly #perHour: number;
-  readonly #byDay: DomainBudget;
+  readonly #byDay: DomainLimit;
 
-  constructor(counters: Counters, subjects: Pick<Subjects, 'domain'>, { perHour, perDomain }: GuessBudgetOptions) {
+  constructor(counters: Counters, subjects: Pick<Subjects, 'domain'>, { perHour, perDomain }: WrongCodesOptions) {
     this.#counters = counters;
     this.#perHour = perHour;
-    this.#byDay = new DomainBudget(counters, subjects, { name: 'otp-failed', perDomain, windowMs: DAY_MS });
+    this.#byDay = new DomainLimit(counters, subjects, { name: 'otp-failed', perDomain, windowMs: DAY_MS });
   }
 
   /** Whether a device cookie has guesses left; without any, its browser is treated like any other. */
@@ -67,7 +67,7 @@ export class GuessBudget {
     const ofHour = await this.#take(hasCode ? hourKey : undefined, subject, this.#perHour, HOUR_MS, atMs);
     const isOpen = email !== undefined && ofHour.allowed;
     const ownKey = device !== undefined ? deviceKey(device) : guess.isCountedInRow ? rowKey(subject) : undefined;
-    // A cookie counts in the one window that contains its expiry: the window of the present would give it a second budget halfway.
+    // A cookie counts in the one window that contains its expiry: the window of the present would give it a second limit halfway.
     const [windowMs, inMs] = device === undefined ? [FOREVER_MS, atMs] : [DEVICE_LIFE_MS, device.untilMs];
     const own = await this.#take(isOpen ? ownKey : undefined, subject, MAX_FAILURES_IN_ROW, windowMs, inMs);
     const isOfDomain = isOpen && own.allowed && device === undefined && !guess.isLifted;
@@ -98,7 +98,7 @@ export class GuessBudget {
   #take(key: string | undefined, subject: string, limit: number, ofMs: number, atMs: number) {
     // A counter that counts nothing need not be kept as long as one for consecutive failures.
     const windowMs = key === undefined ? HOUR_MS : ofMs;
-    return countQuietly(this.#counters, { key, idleKey: `otp-idle:${subject}`, limit, windowMs }, atMs);
+    return countInConstantTime(this.#counters, { key, idleKey: `otp-idle:${subject}`, limit, windowMs }, atMs);
   }
 }
 

@@ -3,7 +3,7 @@ import { FOREVER_MS, type Counters } from '../stores/counters/contract.ts';
 import type { Askers } from '../stores/challenges/contract.ts';
 import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
 import type { Device } from './device-cookie.ts';
-import { MAX_FAILURES_IN_ROW, rowKey } from './guess-budget.ts';
+import { MAX_FAILURES_IN_ROW, rowKey } from './wrong-codes.ts';
 import type { Subjects } from './subjects.ts';
 
 /** How long an operator's lift lasts. */
@@ -18,7 +18,7 @@ export interface Visitor {
 }
 
 /** The state of an address. */
-export interface Standing {
+export interface AddressLock {
   /** Somebody has logged in with it. */
   readonly isKnown: boolean;
   /** An operator lifted its restrictions within the last day. */
@@ -30,7 +30,7 @@ export interface Standing {
 }
 
 /** The states of addresses (docs/contract.md, section 6.2). @throws Unavailable when the database is away */
-export class Standings {
+export class AddressLocks {
   readonly #addresses: LoginAddresses;
   readonly #counters: Pick<Counters, 'read' | 'clear'>;
   readonly #subjects: Pick<Subjects, 'console'>;
@@ -45,7 +45,7 @@ export class Standings {
     this.#subjects = subjects;
   }
 
-  async of(email: string, atMs: number): Promise<Standing> {
+  async of(email: string, atMs: number): Promise<AddressLock> {
     const [{ isKnown, liftedAtMs }, failures] = await Promise.all([
       this.#addresses.find(this.#subjects.console(email), email),
       this.#failuresInRow(email, atMs),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEVICE_LIFE_MS } from '../../../src/auth/device-cookie.ts';
-import type { BudgetScope, LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
+import type { LimitScope, LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
@@ -33,13 +33,13 @@ function place(): { readonly domain: string; readonly day: number } {
 interface World {
   readonly codes: TestLoginCodes;
   readonly mailed: string[];
-  readonly spent: BudgetScope[];
+  readonly spent: LimitScope[];
 }
 
 /** A node that admits one domain, with the default budgets. */
 function world(domain: string, limits: Partial<LoginCodesDeps['limits']> = {}): World {
   const mailed: string[] = [];
-  const spent: BudgetScope[] = [];
+  const spent: LimitScope[] = [];
   const mailer: Mailer = {
     kind: 'dev',
     prepare: ({ to }) => Promise.resolve({ send: async () => void mailed.push(to), drop: () => {} }),
