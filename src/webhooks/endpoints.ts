@@ -11,7 +11,7 @@ import { deleteWebhookSecrets, makeWebhookSecret } from '../secrets/webhook-secr
 import type { ActAction } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy } from '../stores/journal/contract.ts';
 import type { EndpointWish, ReplayFilter, WebhookEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
-import type { EndpointHost } from './host.ts';
+import type { EndpointHost } from './endpoint-host.ts';
 
 /** Events that one request sends again at most. */
 const MAX_REPLAYED = 10_000;

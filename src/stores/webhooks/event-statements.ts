@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { sql, type Fragment } from '../../database/statements.ts';
 import { INSTALLATION } from '../tenants/tenant-column.ts';
-import { isoOf, isWanted, told } from './told.ts';
+import { isoOf, isWanted, writeEvents } from './outbox.ts';
 
 /** How many calls one body names at most. */
 const MAX_CALLS = 20;
@@ -21,7 +21,7 @@ function setupOf(id: Fragment): Fragment {
 }
 
 /** Part of the statement that inserts sessions: `given` has what was given for them, `made` what was inserted. */
-export const toldStarted = told({
+export const writeStartedEvents = writeEvents({
   facts: sql`
     select 'session.started' as type, "tenantId" as tenant_id, "startedAtMs" as at_ms, left(given.id, 42) as ref, "keyId" as key_id,
       "agentId" as agent_id, given.caller, subject, version, limits, setup, setup ->> 'agentVersion' as agent_version,
@@ -33,7 +33,7 @@ export const toldStarted = told({
 });
 
 /** Part of the statement that saves sessions: `newer` has the sessions that change with their new values, and `was`, their state before. */
-export const toldMoved = sql`${told({
+export const writeChangedEvents = sql`${writeEvents({
   facts: sql`
       select case when newer.ended is null then 'session.' || newer.state else 'session.ended' end as type, newer.tenant_id,
         coalesce(newer.ended, newer.settled) as at_ms, left(newer.id, 42) as ref, newer.key_id, newer.agent_id, newer.caller, newer.subject,
@@ -54,8 +54,8 @@ export const toldMoved = sql`${told({
     )`;
 
 /** Part of the statement that tells what sessions cost in all: `due` has their ids as `session_id`. */
-export function toldSettled(atMs: number): Fragment {
-  return told({
+export function writeSettledEvents(atMs: number): Fragment {
+  return writeEvents({
     facts: sql`
       select 'session.settled' as type, its.tenant_id, ${atMs}::bigint as at_ms, left(its.id, 42) as ref, its.key_id, its.agent_id,
         its.caller, its.subject, its.version, its.id, its.started_at_ms, its.ended_at_ms, its.end_reason, ${setupOf(sql`its.id`)}
@@ -104,7 +104,7 @@ const callsOf = sql`
   ) as measured where bytes + octet_length(coalesce(fact.metadata, '{}')::text) <= ${MAX_CALLS_BYTES}`;
 
 /** Whether saving the record may make a fact true that is told. */
-export function mayBeTold({ state, hangup }: CallRecord): boolean {
+export function mayWriteEvents({ state, hangup }: CallRecord): boolean {
   return state === 'open' || state === 'closed' || hangup === 'unconfirmed';
 }
 
@@ -112,13 +112,13 @@ export function mayBeTold({ state, hangup }: CallRecord): boolean {
  * Part of the statement that saves a call: `saved` has the record's id if it was saved. What the call was before is read from the table, which the
  * statement sees as it was when it began: the version that it replaces was there by then.
  */
-export function toldCall(record: CallRecord): Fragment {
+export function writeCallEvents(record: CallRecord): Fragment {
   const { id, sessionId, tenantId, keyId, subject, provider, model, hangup, state, version } = record;
   const { createdAtMs, openedAtMs, closingAtMs, closedAtMs, closeReason } = record;
   const atMs = closedAtMs ?? closingAtMs ?? openedAtMs ?? createdAtMs;
   const setupMs = openedAtMs === null ? null : openedAtMs - createdAtMs;
   const connectedSec = openedAtMs === null ? 0 : Math.max(0, Math.round((atMs - openedAtMs) / 1000));
-  return told({
+  return writeEvents({
     facts: sql`
       select kind as type, ${tenantId}::text as tenant_id, ${atMs}::bigint as at_ms, left(${sessionId}::text, 42) as ref,
         ${keyId}::text as key_id, its.agent_id, its.caller, ${subject}::text as subject, ${version}::integer as version,
@@ -141,8 +141,8 @@ export function toldCall(record: CallRecord): Fragment {
  * and "microDollars".
  * @param ofCall what else is told about an entry of a call: JSON fields, from the columns of `fact`
  */
-export function toldUsage(ofCall: Fragment): Fragment {
-  return told({
+export function writeUsageEvents(ofCall: Fragment): Fragment {
+  return writeEvents({
     facts: sql`
       select 'usage.recorded' as type, coalesce("tenantId", ${INSTALLATION}) as tenant_id, "atMs" as at_ms, left("sessionId", 42) as ref, counted.*
       from counted`,

@@ -18,7 +18,7 @@ interface FactSelect {
  * Part of a statement that makes facts true: writes the events that tell of them, and a delivery of each to every endpoint that wants it. So nothing
  * is told that was not saved, and everything that was saved is told. Without endpoints it looks into an empty table and does nothing more.
  */
-export function told({ facts, data, mailTo, only }: FactSelect): Fragment {
+export function writeEvents({ facts, data, mailTo, only }: FactSelect): Fragment {
   const mails =
     mailTo && sql`union all select ${MAILBOX} || address from json_array_elements_text(${mailTo}) as given (address)`;
   const receivers = sql`
@@ -43,7 +43,7 @@ export function told({ facts, data, mailTo, only }: FactSelect): Fragment {
 }
 
 /** Part of a statement that saves what the facts are about: `saved` has one row if it saved, otherwise none. */
-export function toldGiven(facts: readonly GivenFact[]): Fragment {
+export function writeGivenEvents(facts: readonly GivenFact[]): Fragment {
   const rows = facts.map(({ type, tenantId, atMs, data, mailTo = [] }) => ({
     mailTo,
     type,
@@ -51,7 +51,7 @@ export function toldGiven(facts: readonly GivenFact[]): Fragment {
     atMs,
     data,
   }));
-  return told({
+  return writeEvents({
     facts: sql`
       select given.type, given."tenantId" as tenant_id, given."atMs" as at_ms, null::text as ref, given.data, given."mailTo" as mail_to
       from saved cross join json_to_recordset(${JSON.stringify(rows)}::text::json) as given (type text, "tenantId" text, "atMs" bigint, data json,
@@ -76,9 +76,9 @@ export function isoOf(atMs: Fragment): Fragment {
 const eventId = sql`'evt_' || rtrim(translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), '=')`;
 
 /** The statement that sends an endpoint a test. @returns the event's id */
-export function tellOne(endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number): Fragment {
+export function writeTestEvent(endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number): Fragment {
   return sql`
-    with ${told({
+    with ${writeEvents({
       only: endpointId,
       facts: sql`
         select ${type}::text as type, tenant_id, ${atMs}::bigint as at_ms, null::text as ref
