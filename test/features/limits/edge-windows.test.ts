@@ -2,7 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addressScope } from '../../../src/http/steps/limit.ts';
 import { ipv6Network } from '../../../src/kernel/ip.ts';
-import { edgeRefusal, edgeWindows, operatorWindow, tighter, type EdgeWindow } from '../../../src/limits/edge.ts';
+import {
+  edgeRefusal,
+  edgeWindows,
+  operatorWindow,
+  tighter,
+  type EdgeWindow,
+} from '../../../src/limits/edge-windows.ts';
 import type { WindowCount } from '../../../src/stores/windows/contract.ts';
 import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
 

@@ -4,16 +4,9 @@ import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed } from '../../stores/budgets/contract.ts';
 import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
-import { ConnectedOfBudgets, MAX_ACCOUNTS, scopeOf } from './connected.ts';
-import {
-  accountOf,
-  countedBy,
-  isUsedUp,
-  minutesMs,
-  type BudgetOwner,
-  type CountedBy,
-  type KnownDay,
-} from './matching.ts';
+import { ConnectedMinutes, MAX_ACCOUNTS, scopeOf } from './connected-minutes.ts';
+import { accountOf, countedBy, type BudgetOwner, type CountedBy, type KnownDay } from './counted-by.ts';
+import { isUsedUp, minutesMs } from './used-share.ts';
 import { lastHoursMs, RunningSum } from './running-sum.ts';
 import { SessionSums } from './session-sums.ts';
 
@@ -44,7 +37,7 @@ interface FormerDays {
   used: Eventually<UsageTotals>;
 }
 
-export interface UseDeps {
+export interface UsedAmountsDeps {
   readonly budgetUse: BudgetUse;
   readonly ledger: Pick<Ledger, 'totals'>;
   readonly calendar: (atMs: number) => QuotaDay;
@@ -54,19 +47,19 @@ export interface UseDeps {
  * How much of a budget is used. For subjects, keys and sessions it is exact: the entry itself returns the day's total. For agents, tenants and the
  * installation no row has a total, because all entries would contend for it: what other nodes counted is known a second later.
  */
-export class UsedOfBudgets {
-  readonly #deps: UseDeps;
+export class UsedAmounts {
+  readonly #deps: UsedAmountsDeps;
   readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
   /** Past hours are read once an hour, the last two hours every second; until then what this node counts is added. */
   readonly #hours = new Lru<RunningSum<UsageTotals>>(MAX_ACCOUNTS);
   readonly #sessions: SessionSums;
   /** How long calls were connected, for budgets with minutes. */
-  readonly connected: ConnectedOfBudgets;
+  readonly connected: ConnectedMinutes;
 
-  constructor(deps: UseDeps) {
+  constructor(deps: UsedAmountsDeps) {
     this.#deps = deps;
     this.#sessions = new SessionSums(deps.budgetUse);
-    this.connected = new ConnectedOfBudgets(deps.budgetUse);
+    this.connected = new ConnectedMinutes(deps.budgetUse);
   }
 
   /** @param known totals of the current day, where an entry has just returned them @throws Unavailable when the database is away */

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../kernel/time.ts';
  * How many frames the sockets of one session or address may send: a bucket of `burst` frames, refilled evenly with `perMinute` (RATE_BURST,
  * RATE_IP_PER_MIN). A bucket is one number, the time at which it is full again, so that 10,000 sockets cost little.
  */
-export class FrameBudget {
+export class FrameBucket {
   readonly #frameMs: number;
   readonly #burstMs: number;
 

@@ -11,8 +11,9 @@ import type { Budget, BudgetStates, BudgetTold, BudgetUse, BudgetUsed } from '..
 import type { FactCode, NewEntry } from '../../stores/journal/contract.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
-import { scopeOf } from './connected.ts';
-import { countedBy, percentOf, soleOwner } from './matching.ts';
+import { scopeOf } from './connected-minutes.ts';
+import { countedBy, soleOwner } from './counted-by.ts';
+import { percentOf } from './used-share.ts';
 
 /** Accounts for which it is remembered what was told; limited because users come and go. */
 const MAX_REMEMBERED = 20_000;
@@ -30,7 +31,7 @@ export interface BudgetLook {
   readonly projectedAtMs: () => Promise<number | null>;
 }
 
-export interface TellingDeps {
+export interface BudgetAlertsDeps {
   readonly budgetStates: BudgetStates;
   readonly budgetUse: BudgetUse;
   readonly node: string;
@@ -42,11 +43,11 @@ export interface TellingDeps {
  * Tells operators and webhooks about budgets, each threshold once over all nodes: the node that saves the record first tells it, in the transaction
  * of the save. A share below the first threshold needs no query.
  */
-export class BudgetTelling {
-  readonly #deps: TellingDeps;
+export class BudgetAlerts {
+  readonly #deps: BudgetAlertsDeps;
   readonly #known = new Lru<BudgetRecord>(MAX_REMEMBERED);
 
-  constructor(deps: TellingDeps) {
+  constructor(deps: BudgetAlertsDeps) {
     this.#deps = deps;
   }
 
@@ -146,7 +147,7 @@ function toldOf(
   record: BudgetRecord,
   budget: Budget,
   about: ToldAbout,
-  { node, adminsOf }: TellingDeps,
+  { node, adminsOf }: BudgetAlertsDeps,
 ): BudgetTold {
   const { type, at: atMs } = fact;
   const { used, projectedAtMs, dearest } = about;

@@ -5,11 +5,10 @@ import {
   budgetEndsAtMs,
   burnOf,
   leftOf,
-  nextBound,
-  responseBound,
   startSpending,
   type Account,
-} from '../../../src/metering/budget.ts';
+} from '../../../src/metering/budget-end.ts';
+import { nextBound, responseBound } from '../../../src/metering/response-bound.ts';
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 
 const NOW = 1_000_000;

@@ -4,7 +4,7 @@ import { SingleFlight } from '../../kernel/single-flight.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
-import { countedBy, counts, type BudgetOwner } from './matching.ts';
+import { countedBy, counts, type BudgetOwner } from './counted-by.ts';
 
 /** Sessions that are ended at once. */
 const AT_ONCE = 100;
@@ -27,18 +27,18 @@ export interface EndingSessions {
   endTenant(tenantId: string, reason: EndReason, at: number, requestId?: string): Promise<void>;
 }
 
-export interface EndingDeps {
+export interface SessionEnderDeps {
   readonly sessions: Omit<EndingSessions, 'endTenant'>;
   readonly history: Pick<VoiceHistory, 'activeOfTenant'>;
   readonly directory: { all(): readonly { readonly id: string }[] };
 }
 
 /** Ends sessions for which a budget leaves nothing. Calls made while that is under way wait for it: each entry may ask. */
-export class BudgetEnds {
-  readonly #deps: EndingDeps;
+export class SessionEnder {
+  readonly #deps: SessionEnderDeps;
   readonly #ending = new SingleFlight();
 
-  constructor(deps: EndingDeps) {
+  constructor(deps: SessionEnderDeps) {
     this.#deps = deps;
   }
 

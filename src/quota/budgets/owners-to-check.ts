@@ -2,23 +2,23 @@ import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed, LeastUsed } from '../../stores/budgets/contract.ts';
 import type { Period } from '../calendar.ts';
-import type { EndingSessions } from './ending.ts';
-import { counts, soleOwner, type BudgetOwner } from './matching.ts';
-import type { UsedOfBudgets } from './use.ts';
+import type { EndingSessions } from './end-sessions.ts';
+import { counts, soleOwner, type BudgetOwner } from './counted-by.ts';
+import type { UsedAmounts } from './used-amounts.ts';
 
 /** Longer than from one look to the next, so that sessions that ended since are included. */
 const ENDED_WITHIN_MS = 5 * MINUTE_MS;
 
 /** An owner whose usage of a budget is looked at without a new entry. */
-export interface LookedAt {
+export interface OwnerToCheck {
   readonly owner: BudgetOwner;
   readonly used: BudgetUsed;
 }
 
-interface LookDeps {
+interface CheckDeps {
   readonly budgetUse: Pick<BudgetUse, 'subjectsOver' | 'sessionsOver'>;
   readonly sessions: Pick<EndingSessions, 'find'>;
-  readonly use: UsedOfBudgets;
+  readonly amounts: UsedAmounts;
 }
 
 /**
@@ -27,16 +27,16 @@ interface LookDeps {
  * @param told what operators were told about the budget: since it was changed, an owner may have something left again, or be below a threshold
  * @throws Unavailable when the database is away
  */
-export async function lookedAt(
+export async function ownersToCheck(
   budget: Budget,
   period: Period,
   told: readonly BudgetRecord[],
   atMs: number,
-  { budgetUse, sessions, use }: LookDeps,
-): Promise<readonly LookedAt[]> {
+  { budgetUse, sessions, amounts }: CheckDeps,
+): Promise<readonly OwnerToCheck[]> {
   const { tenantId } = budget;
   const owner = soleOwner(budget);
-  if (owner !== undefined) return [{ owner, used: await use.of(budget, period, owner, atMs) }];
+  if (owner !== undefined) return [{ owner, used: await amounts.of(budget, period, owner, atMs) }];
   const least = leastTold(budget);
   const endedFromMs = atMs - ENDED_WITHIN_MS;
   if (budget.period === 'session') {
@@ -52,7 +52,7 @@ export async function lookedAt(
   const changed = told.filter(({ budgetVersion, account }) => budgetVersion < budget.version && !isFound.has(account));
   const others = changed.map(async ({ account }) => {
     const one = ownerOf(account);
-    return { owner: one, used: await use.of(budget, period, one, atMs) };
+    return { owner: one, used: await amounts.of(budget, period, one, atMs) };
   });
   return [...over.map((one) => ({ owner: ownerOf(one.subject), used: one })), ...(await Promise.all(others))];
 }

@@ -4,7 +4,7 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
 import type { Budget, BudgetUse, CallsOf, ConnectedTime, UsageScope } from '../../stores/budgets/contract.ts';
 import type { Period } from '../calendar.ts';
-import { accountOf, countedBy, type BudgetOwner } from './matching.ts';
+import { accountOf, countedBy, type BudgetOwner } from './counted-by.ts';
 import { lastHoursMs, RunningSum } from './running-sum.ts';
 
 /** Subjects, keys and sessions whose sums are remembered. */
@@ -14,7 +14,7 @@ const FRESH_MS = SECOND_MS;
 const NOT_CONNECTED: ConnectedTime = { ms: 0, calls: 0 };
 
 /** How long the calls that a budget counts were connected. Budgets without minutes cause no query. */
-export class ConnectedOfBudgets {
+export class ConnectedMinutes {
   readonly #budgetUse: Pick<BudgetUse, 'connected'>;
   readonly #sums = new Lru<RunningSum<ConnectedTime>>(MAX_ACCOUNTS);
 

@@ -3,7 +3,7 @@ import type { FlatDetail } from '../stores/journal/contract.ts';
 import type { ChannelDeps } from './deps.ts';
 
 /** Notes for operators what became of a socket; one that has not attached has no session to note it on. */
-export function noteOn(
+export function noteSocket(
   record: VoiceRecord | undefined,
   kind: 'attached' | 'detached' | 'warned',
   detail: FlatDetail,

@@ -1,25 +1,25 @@
 import type { Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
-import type { EndingSessions } from './ending.ts';
-import { counts, type BudgetOwner } from './matching.ts';
+import type { EndingSessions } from './end-sessions.ts';
+import { counts, type BudgetOwner } from './counted-by.ts';
 
 /** Sessions whose agents are remembered. */
 const MAX_SESSIONS = 20_000;
 const NONE: readonly Budget[] = [];
 
-export interface ApplyingDeps {
+export interface ApplicableBudgetsDeps {
   readonly directory: { budgetsOf(tenantId: string | null): readonly Budget[] };
   readonly sessions: Pick<EndingSessions, 'find'>;
 }
 
 /** Finds the budgets that count an owner's usage. */
-export class ApplyingBudgets {
-  readonly #deps: ApplyingDeps;
+export class ApplicableBudgets {
+  readonly #deps: ApplicableBudgetsDeps;
   /** The agents of sessions, which never change. */
   readonly #agents = new Lru<string>(MAX_SESSIONS);
 
-  constructor(deps: ApplyingDeps) {
+  constructor(deps: ApplicableBudgetsDeps) {
     this.#deps = deps;
   }
 

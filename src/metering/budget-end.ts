@@ -1,17 +1,11 @@
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { Ceilings } from '../quota/ceilings.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
-import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 
 /** Time constant with which past spending decays. */
 const WINDOW_MS = MINUTE_MS;
 /** A call that has just begun counts as this old: one response is no rate. */
 const MIN_AGE_MS = 10_000;
-/** Below this share of a ceiling, responses are shortened as the remainder falls. */
-const SHORT_SHARE = 0.2;
-/** A limit that falls less than this is not worth sending to the provider. */
-const STEP_DOWN = 0.75;
-const STEP_UP = 2;
 
 /** An account that a call's usage counts for, with its total and the most that it may be: of a subject, key or tenant in a day, or of a budget. */
 export interface Account {
@@ -85,31 +79,4 @@ export function budgetEndsAtMs(
     return endsAtMs < (account.resetAtMs ?? Infinity) ? endsAtMs : Infinity;
   });
   return Math.min(Infinity, ...ends);
-}
-
-/**
- * Output tokens that one response may have: what half of the remainder pays for, at least 1, at most 4,096.
- * @param rate micro-dollars of a million tokens of output
- */
-export function responseBound(accounts: readonly Account[], rate: number): number {
-  const affordable = accounts
-    .map(leftOf)
-    .flatMap(({ tokens, microDollars }) => [tokens / 2, rate > 0 ? (microDollars / 2 / rate) * 1_000_000 : Infinity]);
-  return Math.max(1, Math.floor(Math.min(MAX_RESPONSE_TOKENS, ...affordable)));
-}
-
-/**
- * The next limit after `present`: lower when little is left, higher when much more is (on another day); otherwise unchanged, so that only worthwhile
- * changes are sent.
- */
-export function nextBound(present: number, accounts: readonly Account[], rate: number): number {
-  const bound = responseBound(accounts, rate);
-  const shrinks = bound <= present * STEP_DOWN && accounts.some(isShort);
-  return shrinks || bound >= present * STEP_UP ? bound : present;
-}
-
-function isShort(account: Account): boolean {
-  const { dailyTokens, dailyMicroDollars } = account.ceilings;
-  const { tokens, microDollars } = leftOf(account);
-  return tokens < dailyTokens * SHORT_SHARE || microDollars < dailyMicroDollars * SHORT_SHARE;
 }
