@@ -175,7 +175,7 @@ async function buildElement(vite) {
     cssTarget: 'esnext',
     define: { 'import.meta.url': 'undefined' },
   });
-  const { module } = await vite.runnerImport(join(root, 'src/protocol/languages/all.ts'), { root, configFile: false });
+  const { module } = await vite.runnerImport(join(root, 'src/protocol/visitor-messages/languages.ts'), { root, configFile: false });
   // English is part of the element itself.
   const languages = module.LANGUAGES.filter((name) => name !== module.DEFAULT_LANGUAGE).map((name) => [
     name,

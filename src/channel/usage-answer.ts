@@ -1,5 +1,5 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Language } from '../protocol/languages/all.ts';
+import type { Language } from '../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { edgeRefusal } from '../limits/edge-windows.ts';
 import { toMicroDollars } from '../quota/dollars.ts';

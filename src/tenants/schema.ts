@@ -5,10 +5,10 @@ import { callMode, dataChannel } from '../protocol/call.ts';
 import { elementSettings } from '../protocol/element-settings.ts';
 import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
-import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-settings.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 import { findContradicting } from './key-rules.ts';
-import { wanted } from '../protocol/values.ts';
+import { wanted } from '../protocol/field-types.ts';
 
 function text(min: number, max: number): z.ZodString {
   const what = `a text of ${min} to ${max} characters`;

@@ -6,7 +6,7 @@ import { findBudgetFaults, toNewBudget } from './budgets.ts';
 import { findConflicts } from './conflicts.ts';
 import { outline, type FileProblem } from './outline.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
+import { issuesInWords, type IssueInWords } from '../protocol/validation-messages.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 

@@ -5,7 +5,7 @@ import { findUrlFault, type UrlRule } from '../kernel/server-url.ts';
 import { OutboundFailure, type Outbound } from '../outbound/contract.ts';
 import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import { TEST_TYPE } from '../protocol/webhook-event.ts';
-import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-settings.ts';
 import { type SecretsDeps } from '../secrets/secrets.ts';
 import { deleteWebhookSecrets, makeWebhookSecret } from '../secrets/webhook-secrets.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';

@@ -9,7 +9,7 @@ import { isLocal } from '../../http/local.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import { INSPECT_PATH } from './inspector.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/values.ts';
+import { string } from '../../protocol/field-types.ts';
 
 const exampleChart: Chart = {
   width: 360,

@@ -1,6 +1,6 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
-import { LATE_HANGUP_MS } from '../../protocol/languages/hangups.ts';
+import { LATE_HANGUP_MS } from '../../protocol/operator/hangup-labels.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';

@@ -17,7 +17,7 @@ import { findMissingSecrets, sendersOf } from '../../secrets/senders.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, findTenant, operatorRoute } from '../route.ts';
-import { done, string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/field-types.ts';
 import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleSecret: OperatorSecret = {

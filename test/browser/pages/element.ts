@@ -1,4 +1,4 @@
-import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/languages/all.ts';
+import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
 import { mountTalk } from '../../../src/web/element/talk/main.ts';

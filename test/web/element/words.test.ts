@@ -8,7 +8,7 @@ import { words as de } from '../../../src/web/element/words/de.ts';
 import { en } from '../../../src/web/element/words/en.ts';
 import { timeIn } from '../../../src/web/element/words/time.ts';
 import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
-import { LANGUAGES, type Language } from '../../../src/protocol/languages/all.ts';
+import { LANGUAGES, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
 
 const english: Words = { ...enTalk, ...en };
 const load = async (language: Language): Promise<[Language, Words]> => {

@@ -1,4 +1,4 @@
-import { END_LABELS } from '../../../protocol/languages/ends.ts';
+import { END_LABELS } from '../../../protocol/operator/end-labels.ts';
 
 /** A reason that this version does not know is shown by its name. */
 const REASONS: Readonly<Record<string, string>> = END_LABELS;

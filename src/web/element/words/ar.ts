@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/ar.ts';
+import { own } from '../../../protocol/visitor-messages/ar.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/de.ts';
+import { own } from '../../../protocol/visitor-messages/de.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

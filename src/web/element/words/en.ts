@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/en.ts';
+import { own } from '../../../protocol/visitor-messages/en.ts';
 import type { MainWords } from './words.ts';
 
 export const en: MainWords = {

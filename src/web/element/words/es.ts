@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/es.ts';
+import { own } from '../../../protocol/visitor-messages/es.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/fr.ts';
+import { own } from '../../../protocol/visitor-messages/fr.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/it.ts';
+import { own } from '../../../protocol/visitor-messages/it.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

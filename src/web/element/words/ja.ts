@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/ja.ts';
+import { own } from '../../../protocol/visitor-messages/ja.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/ko.ts';
+import { own } from '../../../protocol/visitor-messages/ko.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language } from '../../../protocol/languages/all.ts';
+import { LANGUAGES, type Language } from '../../../protocol/visitor-messages/languages.ts';
 import { en } from './en.ts';
 import type { MainWords } from './words.ts';
 

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/nl.ts';
+import { own } from '../../../protocol/visitor-messages/nl.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

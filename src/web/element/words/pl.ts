@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/pl.ts';
+import { own } from '../../../protocol/visitor-messages/pl.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/pt.ts';
+import { own } from '../../../protocol/visitor-messages/pt.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

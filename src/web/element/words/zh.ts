@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/languages/zh.ts';
+import { own } from '../../../protocol/visitor-messages/zh.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {

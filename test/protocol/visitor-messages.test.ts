@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { BUDGET_PERIODS } from '../../src/protocol/budget.ts';
-import { LANGUAGES, type Language } from '../../src/protocol/languages/all.ts';
-import { SPOKEN } from '../../src/protocol/languages/spoken.ts';
+import { LANGUAGES, type Language } from '../../src/protocol/visitor-messages/languages.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/visitor-messages/by-language.ts';
 import { endedRefusal, Refusal } from '../../src/protocol/refusal.ts';
-import { languageOfTag, preferredLanguage } from '../../src/protocol/languages/negotiate.ts';
+import { languageOfTag, preferredLanguage } from '../../src/protocol/visitor-messages/accept-language.ts';
 
 describe('The language of an Accept-Language header', () => {
   test.each<[header: string | undefined, language: Language]>([
@@ -68,7 +68,7 @@ test.each([
 
 /** All texts of a language by group and name. */
 function textsOf(language: Language): [name: string, text: string][] {
-  const { errors, ends, budgets, own } = SPOKEN[language];
+  const { errors, ends, budgets, own } = VISITOR_MESSAGES[language];
   return Object.entries({ errors, ends, budgets, own }).flatMap(([group, texts]) =>
     Object.entries(texts).map(([name, text]): [string, string] => [`${group}.${name}`, text]),
   );
@@ -76,7 +76,7 @@ function textsOf(language: Language): [name: string, text: string][] {
 
 test('A session that ended for a reason of a later version is told to be over', () => {
   const refusal = endedRefusal('later_reason' as EndReason, 15);
-  expect(refusal.wordsIn('de')).toBe(SPOKEN.de.errors.SESSION_DURATION_EXCEEDED);
+  expect(refusal.wordsIn('de')).toBe(VISITOR_MESSAGES.de.errors.SESSION_DURATION_EXCEEDED);
 });
 
 test.each(BUDGET_PERIODS)(
@@ -84,7 +84,7 @@ test.each(BUDGET_PERIODS)(
   (period) => {
     const budget = { id: 'b', of: 'tenant', period, resetAt: null };
     const refusal = new Refusal('DAILY_QUOTA_EXCEEDED', 'used up', { budget, saysEnd: 'quota_exceeded' });
-    expect(refusal.wordsIn('en')).toBe(SPOKEN.en.budgets[period]);
+    expect(refusal.wordsIn('en')).toBe(VISITOR_MESSAGES.en.budgets[period]);
     expect(refusal.wordsIn('en').includes('tomorrow')).toBe(period === 'day');
   },
 );

@@ -1,4 +1,4 @@
-import type { Language } from './all.ts';
+import type { Language } from './languages.ts';
 import * as ar from './ar.ts';
 import * as de from './de.ts';
 import * as en from './en.ts';
@@ -11,7 +11,7 @@ import * as nl from './nl.ts';
 import * as pl from './pl.ts';
 import * as pt from './pt.ts';
 import * as zh from './zh.ts';
-import type { LanguageWords } from './words.ts';
+import type { VisitorMessages } from './message-types.ts';
 
 /** The texts for end users in every language; a browser loads only its own. The compiler reports a language that is missing here. */
-export const SPOKEN: Readonly<Record<Language, LanguageWords>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
+export const VISITOR_MESSAGES: Readonly<Record<Language, VisitorMessages>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };

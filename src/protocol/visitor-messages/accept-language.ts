@@ -1,4 +1,4 @@
-import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from './all.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from './languages.ts';
 
 /** More characters than browsers send. The rest of the header is not read, so that a long one cannot make a refusal expensive. */
 const MAX_READ = 256;

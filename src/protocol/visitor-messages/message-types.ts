@@ -28,7 +28,7 @@ export type EndWords = Readonly<Record<EndReason, string>>;
 export type BudgetWords = Readonly<Record<BudgetPeriod, string>>;
 
 /** Everything that an end user reads in one language, from server or browser. The compiler reports a text that is missing. */
-export interface LanguageWords {
+export interface VisitorMessages {
   readonly own: OwnWords;
   readonly errors: ErrorWords;
   readonly ends: EndWords;
