@@ -6,10 +6,10 @@ import { solveChallenge } from './solve-challenge.ts';
 import { applyStyles } from './styles.ts';
 import { applyLooks, askAgent, unknown, type Disclosure } from './disclosure.ts';
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
-import type * as Talk from './talk/main.ts';
+import type * as Talk from './in-call/main.ts';
 import { createView, type View } from './view.ts';
-import { chooseLanguage, wordsOf } from './words/language.ts';
-import { withTexts } from './words/words.ts';
+import { chooseLanguage, wordsOf } from './messages/choose-language.ts';
+import { withTexts } from './messages/message-types.ts';
 
 const NAME = 'switchboard-widget';
 const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as const;

@@ -1,10 +1,10 @@
 import { atEnd } from './abort.ts';
-import { pauseMs } from './patience.ts';
+import { pauseMs } from './backoff.ts';
 
 /** The share of the interval by which a beat may come early, so that sessions that began together do not beat together. */
 const EARLY = 0.15;
 
-export interface Pulse {
+export interface Heartbeats {
   /** Beats now, unless a beat is in progress. */
   readonly now: () => void;
   /** Beats now if the last beat failed or is more than a moment ago: timers may have been late, or the network gone. */
@@ -17,12 +17,12 @@ const MOMENT_MS = 5000;
  * Calls `beat` every `intervalMs()`, and retries after a failure. `onFailure` is called for the first failure in a row.
  * @param signal stops the pulse
  */
-export function startPulse(
+export function startHeartbeats(
   signal: AbortSignal,
   intervalMs: () => number,
   beat: () => Promise<void>,
   onFailure: (error: unknown) => void,
-): Pulse {
+): Heartbeats {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let isBeating = false;

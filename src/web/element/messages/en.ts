@@ -1,5 +1,5 @@
 import { own } from '../../../protocol/visitor-messages/en.ts';
-import type { MainWords } from './words.ts';
+import type { MainWords } from './message-types.ts';
 
 export const en: MainWords = {
   title: 'Voice assistant',

@@ -2,17 +2,17 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Texts } from '../../../src/web/element/api.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
-import { chooseLanguage } from '../../../src/web/element/words/language.ts';
-import { enTalk } from '../../../src/web/element/words/en-talk.ts';
-import { words as de } from '../../../src/web/element/words/de.ts';
-import { en } from '../../../src/web/element/words/en.ts';
-import { timeIn } from '../../../src/web/element/words/time.ts';
-import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
+import { chooseLanguage } from '../../../src/web/element/messages/choose-language.ts';
+import { enTalk } from '../../../src/web/element/messages/en-in-call.ts';
+import { words as de } from '../../../src/web/element/messages/de.ts';
+import { en } from '../../../src/web/element/messages/en.ts';
+import { timeIn } from '../../../src/web/element/messages/time.ts';
+import { withTexts, type Words } from '../../../src/web/element/messages/message-types.ts';
 import { LANGUAGES, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
 
 const english: Words = { ...enTalk, ...en };
 const load = async (language: Language): Promise<[Language, Words]> => {
-  const file: { readonly words?: Words } = await import(`../../../src/web/element/words/${language}.ts`);
+  const file: { readonly words?: Words } = await import(`../../../src/web/element/messages/${language}.ts`);
   return [language, file.words ?? english];
 };
 const all = await Promise.all(LANGUAGES.map(load));

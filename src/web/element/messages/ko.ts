@@ -1,5 +1,5 @@
 import { own } from '../../../protocol/visitor-messages/ko.ts';
-import type { Words } from './words.ts';
+import type { Words } from './message-types.ts';
 
 export const words: Words = {
   title: '음성 어시스턴트',

@@ -1,6 +1,6 @@
 import { LANGUAGES, type Language } from '../../../protocol/visitor-messages/languages.ts';
 import { en } from './en.ts';
-import type { MainWords } from './words.ts';
+import type { MainWords } from './message-types.ts';
 
 /** The language of the first tag that the element supports; English if it supports none. */
 export function chooseLanguage(tags: readonly (string | null | undefined)[]): Language {

@@ -1,6 +1,6 @@
 import type { ConversationState } from '../conversation.ts';
 import { say } from '../dom.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../messages/message-types.ts';
 
 /** How long the button asks whether the visitor really wants to end. */
 const ASKS_MS = 5000;

@@ -1,10 +1,10 @@
-import { enTalk } from '../words/en-talk.ts';
+import { enTalk } from '../messages/en-in-call.ts';
 import type { Look, Mount } from '../view.ts';
-import { createAwake } from './awake.ts';
-import { createCopy } from './copy.ts';
-import { guardEnd } from './end.ts';
-import { createHold } from './hold.ts';
-import { createInstead } from './instead.ts';
+import { createAwake } from './wake-lock.ts';
+import { createCopy } from './copy-captions.ts';
+import { guardEnd } from './confirm-end.ts';
+import { createHold } from './push-to-talk.ts';
+import { createInstead } from './write-instead.ts';
 import { createMicrophones } from './microphones.ts';
 import { createRating } from './rating.ts';
 

@@ -4,12 +4,12 @@ import { fit, type RunTool } from './conversation.ts';
 import type { Emitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
 import { makeId } from './id.ts';
-import type { Link } from './link.ts';
+import type { Link } from './socket.ts';
 import type { HeldMicrophone } from './microphone.ts';
 
 type Say = Extract<ClientFrame, { type: 'say' }>;
 
-interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
+interface InCallMessages extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
   readonly hear: (frame: ServerFrame) => void;
   /** The provider has taken what the visitor said as a turn. With push-to-talk, it answers only when asked to. */
   readonly committed: () => void;
@@ -27,7 +27,7 @@ const cutOff = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear'
  * @param call the open call; undefined if there is none
  * @param probe finds out soon whether the socket is still alive
  */
-export function createWords(
+export function createInCallMessages(
   isLocked: boolean,
   isPush: boolean,
   microphone: Pick<HeldMicrophone, 'talk'>,
@@ -37,7 +37,7 @@ export function createWords(
   emit: Emitter<SessionEvents>['emit'],
   active: () => void,
   probe: () => void,
-): Words {
+): InCallMessages {
   let isTalking = false;
   /** Texts that were sent over a socket and are neither heard in the call nor refused, by their ids. */
   const unheard = new Map<unknown, Say>();

@@ -1,5 +1,5 @@
 import { own } from '../../../protocol/visitor-messages/pl.ts';
-import type { Words } from './words.ts';
+import type { Words } from './message-types.ts';
 
 export const words: Words = {
   title: 'Asystent głosowy',

@@ -1,4 +1,4 @@
-import type { TalkWords } from './words.ts';
+import type { TalkWords } from './message-types.ts';
 
 /** The English texts that only a conversation needs. */
 export const enTalk: TalkWords = {
