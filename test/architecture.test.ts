@@ -371,7 +371,8 @@ describe('The rings', () => {
     const shared = sources.filter(
       ({ path, files }) => path.startsWith('src/web/') && files.some((file) => ringOf(file) === 'protocol'),
     );
-    const values = /^(?:import|export) (?!type )[^;]*\/protocol\/(?!visitor-messages\/|operator\/(?:end|hangup)-labels\.ts|(?:csv|money)\.ts)/m;
+    const values =
+      /^(?:import|export) (?!type )[^;]*\/protocol\/(?!visitor-messages\/|operator\/(?:end|hangup)-labels\.ts|(?:csv|money)\.ts)/m;
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });

@@ -14,4 +14,17 @@ import * as zh from './zh.ts';
 import type { VisitorMessages } from './message-types.ts';
 
 /** The texts for end users in every language; a browser loads only its own. The compiler reports a language that is missing here. */
-export const VISITOR_MESSAGES: Readonly<Record<Language, VisitorMessages>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
+export const VISITOR_MESSAGES: Readonly<Record<Language, VisitorMessages>> = {
+  en,
+  de,
+  fr,
+  es,
+  pt,
+  it,
+  nl,
+  pl,
+  ja,
+  zh,
+  ko,
+  ar,
+};

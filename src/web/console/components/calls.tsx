@@ -4,10 +4,10 @@ import { HANGUP_WORDS, hangupText, LATE_HANGUP_MS } from '../../../protocol/oper
 import { now } from '../data/server-time.ts';
 import type { Call } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
-import { countText, sumOf } from '../words/format.ts';
-import { reasonWords } from '../words/reasons.ts';
+import { countText, sumOf } from '../labels/format.ts';
+import { reasonWords } from '../labels/reasons.ts';
 import { Fact, IdFact } from './card.tsx';
-import { Span } from './moments.tsx';
+import { Span } from './times.tsx';
 import { Problem } from './view-states.tsx';
 
 /** How a call's usage is known. */

@@ -8,10 +8,10 @@ import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { stateAt, stepFrom } from '../data/timeline.ts';
-import { clockText, zoneText } from '../words/format.ts';
-import { useKeys } from './keys.ts';
-import { StateOrWord } from './marks.tsx';
-import { Moment } from './moments.tsx';
+import { clockText, zoneText } from '../labels/format.ts';
+import { useKeys } from './shortcuts.ts';
+import { StateOrWord } from './status-marks.tsx';
+import { Moment } from './times.tsx';
 import { Timeline } from './timeline.tsx';
 
 const nothing: ReadMore = () => Promise.resolve(undefined);

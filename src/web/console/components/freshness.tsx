@@ -3,7 +3,7 @@ import { useComputed } from '@preact/signals';
 import { freshness, heardAt, isPartial, isPaused, isUnread, refreshAll, retryAt, waiting } from '../data/live.ts';
 import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { clockText, countText } from '../words/format.ts';
+import { clockText, countText } from '../labels/format.ts';
 import { Shape } from './icons.tsx';
 
 /** Pauses the page, or lets it follow again. */

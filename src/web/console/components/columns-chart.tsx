@@ -1,4 +1,4 @@
-import { countText } from '../words/format.ts';
+import { countText } from '../labels/format.ts';
 
 /** Amounts over time as columns, followed by the same data as a table. */
 export interface Column {

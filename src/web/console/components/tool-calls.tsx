@@ -1,6 +1,6 @@
 import type { CallDetail } from '../data/shapes.ts';
-import { latencyText } from '../words/format.ts';
-import { Moment } from './moments.tsx';
+import { latencyText } from '../labels/format.ts';
+import { Moment } from './times.tsx';
 import { Table, type Column } from './table.tsx';
 import { Problem } from './view-states.tsx';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { whatHappened } from '../../src/operators/overview/changes.ts';
-import { whatStandsOut } from '../../src/web/console/data/attention.ts';
-import { oddNodes } from '../../src/web/console/data/nodes.ts';
-import { askedRange, dayIn, everyDay } from '../../src/web/console/data/usage-range.ts';
-import type { Dependency, Node, Overview } from '../../src/web/console/data/shapes.ts';
-import { actOf, howMuch, whereMoved } from '../../src/web/console/words/changes.ts';
+import { whatHappened } from '../../../src/operators/overview/changes.ts';
+import { whatStandsOut } from '../../../src/web/console/data/attention.ts';
+import { oddNodes } from '../../../src/web/console/data/nodes.ts';
+import { askedRange, dayIn, everyDay } from '../../../src/web/console/data/usage-range.ts';
+import type { Dependency, Node, Overview } from '../../../src/web/console/data/shapes.ts';
+import { actOf, howMuch, whereMoved } from '../../../src/web/console/labels/changes.ts';
 
 const AT = '2030-01-01T12:00:00.000Z';
 const none = { started: 0, ended: {}, refused: {} };

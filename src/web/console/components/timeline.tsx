@@ -5,12 +5,12 @@ import { copy } from '../data/dialogs.ts';
 import { useWords } from '../data/machines.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { folded, stepFrom } from '../data/timeline.ts';
-import { spanText } from '../words/format.ts';
-import { noteWords } from '../words/notes.ts';
-import { reasonWords } from '../words/reasons.ts';
+import { spanText } from '../labels/format.ts';
+import { noteWords } from '../labels/notes.ts';
+import { reasonWords } from '../labels/reasons.ts';
 import { deliveryPath } from '../data/webhooks.ts';
-import { StateOrWord } from './marks.tsx';
-import { Moment } from './moments.tsx';
+import { StateOrWord } from './status-marks.tsx';
+import { Moment } from './times.tsx';
 import { More } from './table.tsx';
 import { Warning } from './view-states.tsx';
 

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { FilterOf } from '../data/filter.ts';
 import { queryText } from '../data/query.ts';
 import { readSuggestions, suggestionsOf, type Suggested } from '../data/suggestions.ts';
-import { momentText } from './moments.tsx';
+import { momentText } from './times.tsx';
 import { SaveView } from './saved-views.tsx';
 
 /** The filter in the page's address. Changing it keeps the order in which a list is sorted. */

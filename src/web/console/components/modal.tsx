@@ -5,7 +5,7 @@ import type { Answer, Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
 import { Details, Warning, wordsOf } from './view-states.tsx';
-import { onSend } from './on-send.ts';
+import { onSend } from './on-submit.ts';
 
 interface Props {
   readonly title: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
-import { folded, stateAt } from '../../src/web/console/data/timeline.ts';
-import { noteWords } from '../../src/web/console/words/notes.ts';
+import type { OperatorEvent } from '../../../src/protocol/operator/event.ts';
+import { folded, stateAt } from '../../../src/web/console/data/timeline.ts';
+import { noteWords } from '../../../src/web/console/labels/notes.ts';
 
 function event(id: string, kind: OperatorEvent['kind'], to: string | null, minute = 0): OperatorEvent {
   return {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Moment } from './moments.tsx';
+import { Moment } from './times.tsx';
 
 interface Props {
   readonly title: string;

@@ -3,7 +3,7 @@ import { isForbidden } from '../data/api.ts';
 import type { PagedRows } from '../data/paged.ts';
 import type { RowStore } from '../data/row-store.ts';
 import { Fresh } from './freshness.tsx';
-import { Moment } from './moments.tsx';
+import { Moment } from './times.tsx';
 import { More, Table, type Column } from './table.tsx';
 import { Failed, Loading, Outdated } from './view-states.tsx';
 

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import { countText } from '../words/format.ts';
+import { countText } from '../labels/format.ts';
 
 export interface Bar {
   readonly label: string;

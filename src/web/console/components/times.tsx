@@ -2,7 +2,7 @@
 import { useComputed } from '@preact/signals';
 import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { agoText, clockText, dayText, spanText, zoneText } from '../words/format.ts';
+import { agoText, clockText, dayText, spanText, zoneText } from '../labels/format.ts';
 
 /** The time element of an instant. Its title has the day, milliseconds and zone. */
 export function Moment({ at, hasMs = false }: { readonly at: string; readonly hasMs?: boolean }) {

@@ -1,8 +1,8 @@
 import type { Delivery } from '../data/webhooks.ts';
 import { deliveryPath } from '../data/webhooks.ts';
-import { latencyText } from '../words/format.ts';
-import { Standing } from './marks.tsx';
-import { Countdown, Moment } from './moments.tsx';
+import { latencyText } from '../labels/format.ts';
+import { Standing } from './status-marks.tsx';
+import { Countdown, Moment } from './times.tsx';
 import type { Column } from './table.tsx';
 
 /** The state of a delivery. */

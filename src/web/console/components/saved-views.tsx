@@ -7,7 +7,7 @@ import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
 import { FormDialog, Modal, Refused } from './modal.tsx';
-import { onSend } from './on-send.ts';
+import { onSend } from './on-submit.ts';
 
 const MAX_NAME_LENGTH = 60;
 

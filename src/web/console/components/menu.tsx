@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import { copy } from '../data/dialogs.ts';
-import { useKeys } from './keys.ts';
+import { useKeys } from './shortcuts.ts';
 
 interface Props {
   readonly label: ComponentChildren;

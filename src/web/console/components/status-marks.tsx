@@ -2,8 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { OperatorChallenge, OperatorLogin } from '../../../protocol/operator/login.ts';
 import type { Call, Session, State } from '../data/shapes.ts';
-import { agentName, shortName } from '../words/format.ts';
-import { STATE_NAMES } from '../words/states.ts';
+import { agentName, shortName } from '../labels/format.ts';
+import { STATE_NAMES } from '../labels/states.ts';
 import { Shape } from './icons.tsx';
 
 /** A session's state by shape, word and colour. */

@@ -3,10 +3,11 @@ import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { post, type Failure } from '../data/api.ts';
 import { now } from '../data/server-time.ts';
-import { spanText } from '../words/format.ts';
-import { onSend } from './on-send.ts';
+import { spanText } from '../labels/format.ts';
+import { onSend } from './on-submit.ts';
+import { SECOND_MS } from '../data/durations.ts';
 
-const RESEND_AFTER_MS = 30_000;
+const RESEND_AFTER_MS = 30 * SECOND_MS;
 const CODE = /^\d{6}$/;
 
 interface SentCode {

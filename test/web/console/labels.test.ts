@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { moneyText } from '../../src/protocol/money.ts';
-import { maskAddresses } from '../../src/web/console/words/format.ts';
-import { limitRows, limitWords } from '../../src/web/console/words/limits.ts';
-import { columnsOf } from '../../src/web/console/words/series.ts';
+import { moneyText } from '../../../src/protocol/money.ts';
+import { maskAddresses } from '../../../src/web/console/labels/format.ts';
+import { limitRows, limitWords } from '../../../src/web/console/labels/limits.ts';
+import { columnsOf } from '../../../src/web/console/labels/series.ts';
 
 describe('Counts over time', () => {
   test('have a column for each hour between the first and the last, even if empty', () => {

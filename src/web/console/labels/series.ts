@@ -1,6 +1,7 @@
 import { clockText, countText, dayText, type Zone } from './format.ts';
+import { HOUR_MS, MINUTE_MS } from '../data/durations.ts';
 
-const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
+const STEPS = { minute: MINUTE_MS, hour: HOUR_MS } as const;
 /** The number of hours in 31 days. */
 const MAX_STEPS = 744;
 

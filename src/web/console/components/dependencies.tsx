@@ -1,5 +1,5 @@
 import type { Dependency } from '../data/shapes.ts';
-import { latencyText } from '../words/format.ts';
+import { latencyText } from '../labels/format.ts';
 import { Warning } from './view-states.tsx';
 
 /** A dependency of a process: whether it answers, by icon, word and colour, and how fast. */

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { csvLine } from '../../../protocol/csv.ts';
 import { wordsOf } from './view-states.tsx';
 import type { Failure } from '../data/api.ts';
-import { maskAddresses } from '../words/format.ts';
+import { maskAddresses } from '../labels/format.ts';
 
 /** The most rows in a file, because each page of them is a request. */
 const MAX_ROWS = 5000;
