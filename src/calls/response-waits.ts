@@ -1,6 +1,6 @@
 import { isQuiet } from '../../machines/held-call/responses.ts';
 import type { Responses } from '../../machines/held-call/types.ts';
-import { isAwaited } from '../../machines/held-call/wish.ts';
+import { isAwaited } from '../../machines/held-call/wanted-response.ts';
 import type { Sideband } from '../upstream/contract.ts';
 
 /** What is known of the responses, and the sideband; undefined while nobody hears the call. */

@@ -20,7 +20,7 @@ import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { BudgetDeps } from '../tenants/budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
-import type { StopDeps } from '../tenants/stops.ts';
+import type { StopDeps } from '../tenants/emergency-stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { AgentQuestion } from '../voice/create/agent-terms.ts';
 import type { AltchaChallenge } from '../protocol/challenge.ts';

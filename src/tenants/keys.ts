@@ -15,11 +15,11 @@ import {
   type Tenants,
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
-import type { FileProblem } from './outline.ts';
+import type { FileProblem } from './file-outline.ts';
 import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
 import { warningsOf } from './open-keys.ts';
-import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
+import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './file-schema.ts';
 import { toProblem } from './tenants-file.ts';
 
 export interface KeyDeps {

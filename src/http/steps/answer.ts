@@ -3,7 +3,7 @@ import { preferredLanguage } from '../../protocol/visitor-messages/accept-langua
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import { errorBodyOf } from '../error-reply.ts';
-import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../guard-headers.ts';
+import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../security-headers.ts';
 import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Answer, Result, Route } from '../route.ts';

@@ -9,7 +9,7 @@ import type { EndingFilter, VoiceHistory } from '../../stores/voice-history/cont
 import { lately, lastMinute } from './activity-spans.ts';
 import type { Dependencies } from '../live/dependencies.ts';
 import { readMints } from './mints.ts';
-import { usualHour } from './usual.ts';
+import { usualHour } from './usual-hour.ts';
 
 const SOON_MS = MINUTE_MS;
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */

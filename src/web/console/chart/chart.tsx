@@ -6,7 +6,7 @@ import type { Chart, Charts, ChartTransition } from '../../../protocol/operator/
 import { reasonWords } from '../labels/reasons.ts';
 import { Drawing } from './drawing.tsx';
 import { momentOf, nextEdge, transitionsOf, type Moment } from './moment.ts';
-import { takenText, titleOf, UTC, wordOf, type Words, type Zone } from './words.ts';
+import { takenText, titleOf, UTC, wordOf, type Words, type Zone } from './labels.ts';
 
 export interface StateChartProps {
   /** The machine's id: `voice-session`. */

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { Drawing } from '../chart/drawing.tsx';
 import { momentOf } from '../chart/moment.ts';
-import { titleOf, UTC } from '../chart/words.ts';
+import { titleOf, UTC } from '../chart/labels.ts';
 import { keyPage } from '../data/keys.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useMachine, useMachinesRead } from '../data/machines.ts';

@@ -8,7 +8,7 @@ const NOTHING: readonly UpstreamEvent[] = [];
  * What an event of OpenAI's realtime API says about who speaks, what is said and the tools that the agent asks for, in our words. Costs and responses
  * are in `realtime-events`.
  */
-export function wordEvents(frame: CallFrame): readonly UpstreamEvent[] {
+export function conversationEvents(frame: CallFrame): readonly UpstreamEvent[] {
   switch (frame.type) {
     case 'input_audio_buffer.speech_started':
       return speech('visitor', true);

@@ -6,7 +6,7 @@ import { KeyTaken, type Tenant } from '../../../src/stores/tenants/contract.ts';
 import { TooManyInFile } from '../../../src/stores/tenants/crowded-contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
-import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch.ts';
+import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch-file.ts';
 import { FakeBus, FakeTenants, recorder } from './fakes.ts';
 
 let folder: string;

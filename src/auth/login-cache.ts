@@ -14,7 +14,7 @@ export interface Login {
 }
 
 /** A login's row as this node last read it. */
-export interface KnownLogin {
+export interface CachedLogin {
   readonly record: AuthRecord;
   /** Created once, so that a request with a cookie allocates nothing. */
   readonly answer: { readonly login: Login };
@@ -38,10 +38,10 @@ const CAPACITY = 20_000;
  * Caches rows of logins, at most five seconds old. A dropped login is never answered from a load that began before the drop. While the
  * database is away, cached logins stay valid until their own expiry (docs/architecture.md, section 5).
  */
-export class KnownLogins {
+export class LoginCache {
   readonly #logins: Logins;
-  readonly #known = new Lru<KnownLogin>(CAPACITY);
-  readonly #loads = new Map<string, Promise<KnownLogin | undefined>>();
+  readonly #known = new Lru<CachedLogin>(CAPACITY);
+  readonly #loads = new Map<string, Promise<CachedLogin | undefined>>();
   #isAway = false;
   #round = 0;
 
@@ -58,7 +58,7 @@ export class KnownLogins {
    * The login's row; undefined when there is none. Logins that ended stay cached as ended.
    * @throws Unavailable when the row is not cached and cannot be read.
    */
-  get(id: string, atMs: number): Eventually<KnownLogin | undefined> {
+  get(id: string, atMs: number): Eventually<CachedLogin | undefined> {
     const known = this.#known.get(id);
     if (known === undefined) return this.#load(id, atMs);
     const ageMs = known.round < this.#round ? STALE_AFTER_MS : atMs - known.checkedAtMs;
@@ -76,17 +76,17 @@ export class KnownLogins {
   }
 
   /** Caches a row that was just written. */
-  add(record: AuthRecord, atMs: number): KnownLogin {
+  add(record: AuthRecord, atMs: number): CachedLogin {
     this.#isAway = false;
-    const known = toKnown(record, atMs, this.#round);
+    const known = toCached(record, atMs, this.#round);
     this.#known.set(record.id, known);
     return known;
   }
 
   /** Caches a newer row, unless the login was dropped, doubted or read again meanwhile: then that is the newer information. */
-  replace(before: KnownLogin, record: AuthRecord, atMs: number): KnownLogin {
+  replace(before: CachedLogin, record: AuthRecord, atMs: number): CachedLogin {
     if (this.#known.get(record.id) === before && before.round === this.#round) return this.add(record, atMs);
-    return toKnown(record, atMs, this.#round);
+    return toCached(record, atMs, this.#round);
   }
 
   /** Forgets a login, so that the next request reads its row. */
@@ -107,7 +107,7 @@ export class KnownLogins {
     this.#isAway = true;
   }
 
-  #refresh(known: KnownLogin, atMs: number): void {
+  #refresh(known: CachedLogin, atMs: number): void {
     const sinceAskedMs = atMs - known.askedAtMs;
     if (sinceAskedMs >= 0 && sinceAskedMs < RETRY_MS) return;
     known.askedAtMs = atMs;
@@ -116,10 +116,10 @@ export class KnownLogins {
   }
 
   /** One load at a time for each login, shared by all callers. */
-  #load(id: string, atMs: number): Promise<KnownLogin | undefined> {
+  #load(id: string, atMs: number): Promise<CachedLogin | undefined> {
     const underWay = this.#loads.get(id);
     if (underWay !== undefined) return underWay;
-    const load: Promise<KnownLogin | undefined> = this.#read(id).then(
+    const load: Promise<CachedLogin | undefined> = this.#read(id).then(
       (record) => {
         // The login was dropped while its row was being read, perhaps too early.
         if (this.#loads.get(id) !== load) return this.#load(id, atMs);
@@ -149,17 +149,17 @@ export class KnownLogins {
   }
 
   /** Does not let a row that was read before this node's own latest write replace it. */
-  #keep(record: AuthRecord, atMs: number): KnownLogin {
+  #keep(record: AuthRecord, atMs: number): CachedLogin {
     const known = this.#known.get(record.id);
     return known !== undefined && known.record.version > record.version ? known : this.add(record, atMs);
   }
 }
 
-function isLive({ record }: KnownLogin, atMs: number): boolean {
+function isLive({ record }: CachedLogin, atMs: number): boolean {
   return classify(record, atMs) === 'active';
 }
 
-function toKnown(record: AuthRecord, atMs: number, round: number): KnownLogin {
+function toCached(record: AuthRecord, atMs: number, round: number): CachedLogin {
   const { id, email, expiresAtMs } = record;
   return { record, answer: { login: { id, email, expiresAtMs } }, checkedAtMs: atMs, askedAtMs: atMs, round };
 }

@@ -11,7 +11,7 @@ interface Window {
 }
 
 /** Limits what is written under attack and during outages, when every request would write the same. */
-export class SecondBudget {
+export class PerSecondLimit {
   readonly #windows = new Map<string, Window>();
 
   /**

@@ -1,4 +1,4 @@
-import type { FileProblem, Outline } from './outline.ts';
+import type { FileProblem, Outline } from './file-outline.ts';
 
 /** Finds what only shows when entries are compared: names used twice, and keys restricted to agents that their tenant does not have. */
 export function findConflicts({ tenants }: Outline): FileProblem[] {
