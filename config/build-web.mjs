@@ -112,7 +112,7 @@ const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 /**
  * Builds a separate page. The names of its assets contain a hash of their content, so browsers may cache them forever.
  */
-async function buildPage(vite, page, entryFile, output = {}, plugins = [], define = undefined) {
+async function buildPage(vite, page, entryFile, output = {}, plugins = [], define) {
   const folder = `${page}/assets`;
   const assets = join(out, folder);
   const { output: files } = await bundle(
