@@ -112,7 +112,7 @@ const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 /**
  * Builds a separate page. The names of its assets contain a hash of their content, so browsers may cache them forever.
  */
-async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
+async function buildPage(vite, page, entryFile, output = {}, plugins = [], define) {
   const folder = `${page}/assets`;
   const assets = join(out, folder);
   const { output: files } = await bundle(
@@ -126,6 +126,7 @@ async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
       ...output,
     },
     plugins,
+    { define },
   );
   const names = files.map(({ fileName }) => fileName);
   await Promise.all(names.map(pack));
@@ -157,9 +158,21 @@ async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
  */
 const sharedByViews = {
   groups: [
-    { name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\/|vite\/preload-helper/, minShareCount: 2 },
+    {
+      name: 'shared',
+      test: /\/src\/web\/console\/(?:components|data|labels)\/|vite\/preload-helper/,
+      minShareCount: 2,
+    },
   ],
 };
+
+/** The labels of all error codes as JSON: the console loads nothing else of their rows. */
+async function errorLabels({ runnerImport }) {
+  const { module } = await runnerImport(join(root, 'src/protocol/error-codes.ts'), { root, configFile: false });
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(module.ERROR_CODES).map(([code, { label }]) => [code, label])),
+  );
+}
 
 /**
  * Builds the element as a library. It loads its languages from its own address, which a plain script has to find without `import.meta`.
@@ -175,13 +188,19 @@ async function buildElement(vite) {
     cssTarget: 'esnext',
     define: { 'import.meta.url': 'undefined' },
   });
-  const { module } = await vite.runnerImport(join(root, 'src/protocol/languages/all.ts'), { root, configFile: false });
+  const { module } = await vite.runnerImport(join(root, 'src/protocol/visitor-messages/languages.ts'), {
+    root,
+    configFile: false,
+  });
   // English is part of the element itself.
   const languages = module.LANGUAGES.filter((name) => name !== module.DEFAULT_LANGUAGE).map((name) => [
     name,
-    join(web, `element/words/${name}.ts`),
+    join(web, `element/messages/${name}.ts`),
   ]);
-  const parts = ['challenge', 'talk'].map((name) => [name, join(web, `element/${name}/main.ts`)]);
+  const parts = [
+    ['challenge', join(web, 'element/challenge/main.ts')],
+    ['talk', join(web, 'element/in-call/main.ts')],
+  ];
   await bundle(vite, Object.fromEntries([...languages, ...parts]), {
     format: 'es',
     entryFileNames: 'switchboard-widget-[name].mjs',
@@ -208,7 +227,8 @@ export async function buildWithVite(startedAt) {
   }
   for (const name of demoFiles.filter((file) => file.endsWith('.html')))
     await cp(join(web, 'demo', name), join(out, 'demo', name));
-  await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
+  const define = { ERROR_LABELS: await errorLabels(vite) };
+  await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews }, [], define);
   await buildPage(vite, 'home', 'main.ts');
   await buildPage(vite, 'docs', 'main.ts', {}, [bareImports]);
   await writeFile(join(out, 'third-party-notices.txt'), noticesAsText(packages.folders()));

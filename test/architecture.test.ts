@@ -68,9 +68,11 @@ const rings: Readonly<Record<string, Ring>> = {
     packages: ['jsonwebtoken', 'node:'],
   },
   secrets: { files: /^src\/secrets\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['node:'] },
+  /** How webhooks and requests to tools are signed. */
+  signature: { files: /^src\/webhooks\/signature\.ts$/, rings: [], packages: ['node:'] },
   webhooks: {
     files: /^src\/webhooks\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'telemetry', 'secrets'],
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'telemetry', 'secrets', 'signature'],
     packages: [],
   },
   limits: { files: /^src\/limits\//, rings: ['contracts', 'protocol'], packages: [] },
@@ -96,7 +98,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   calls: {
     files: /^src\/calls\//,
-    rings: ['node', 'machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
+    rings: ['node', 'machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol', 'signature'],
     packages: ['node:'],
   },
   /** The meter beside the provider's bill. */
@@ -369,7 +371,8 @@ describe('The rings', () => {
     const shared = sources.filter(
       ({ path, files }) => path.startsWith('src/web/') && files.some((file) => ringOf(file) === 'protocol'),
     );
-    const values = /^(?:import|export) (?!type )[^;]*\/protocol\/(?!languages\/|(?:csv|money)\.ts)/m;
+    const values =
+      /^(?:import|export) (?!type )[^;]*\/protocol\/(?!visitor-messages\/|operator\/(?:end|hangup)-labels\.ts|(?:csv|money)\.ts)/m;
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });

@@ -34,7 +34,7 @@ import {
 import { beginStep, continueSaving, savedStep, saveOver } from './saving.ts';
 import { askedWhoIsThere, heardAnew, spoken, withSilence, written } from './silence.ts';
 import { changed, isStruckOut, restored, struck, toolCalled } from './strikes.ts';
-import { answerTaken, asked, refused, wanting, withWish } from './wish.ts';
+import { answerTaken, asked, refused, wanting, withWish } from './wanted-response.ts';
 import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes, Outcome } from './types.ts';
 
 type EventType = HeldCallEvent['type'];

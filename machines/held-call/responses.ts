@@ -1,5 +1,5 @@
 import { noStrikes } from './strikes.ts';
-import { noWish, withoutAsking, withWish } from './wish.ts';
+import { noWish, withoutAsking, withWish } from './wanted-response.ts';
 import type { OpenResponse, Responses, ResponseTerms, StartedResponse, TokenCounts } from './types.ts';
 
 // The running responses of one call, from what its provider reports (docs/contract.md, section 5.12): none is forgotten before its cost was reported

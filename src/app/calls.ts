@@ -1,7 +1,7 @@
 import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
-import { Tickets } from '../calls/tickets.ts';
+import { ClientSecrets } from '../calls/client-secrets.ts';
 import type { ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { BusWhispers } from '../calls/whispers.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
@@ -32,7 +32,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
-    tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
+    tickets: new ClientSecrets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
     whispers: new BusWhispers({ bus: core.live.bus, clock: core.clock }),
     resumeTokens,
     awaitNext: async (sessionId: string, at: number) => held?.awaitNext(sessionId, at),

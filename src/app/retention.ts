@@ -1,5 +1,5 @@
 import type { RetentionDays } from '../../config/config.ts';
-import { rowKey } from '../auth/guess-budget.ts';
+import { rowKey } from '../auth/wrong-codes.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import { lastHoursMs } from '../quota/budgets/running-sum.ts';
 import type { QuotaDay } from '../quota/calendar.ts';

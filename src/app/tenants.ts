@@ -4,7 +4,7 @@ import { placeDemo, withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { withoutAdmins } from '../tenants/tenants-file.ts';
-import { TenantsFileWatch } from '../tenants/watch.ts';
+import { TenantsFileWatch } from '../tenants/watch-file.ts';
 import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { createCallModes } from '../tenants/agents.ts';

@@ -1,3 +1,4 @@
+import { TOOL_CALLS_PER_SESSION } from '../calls/tools/tool-limits.ts';
 import { ToolSender, type ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -5,9 +6,6 @@ import { readSecret, signingSecrets } from '../secrets/secrets.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { Core } from './core.ts';
 import { withDemoTool } from './demo-tool.ts';
-
-/** Server tool calls that a session may make in all, where its agent does not say. */
-const PER_SESSION = 50;
 
 interface OpenServerTools extends ServerToolParts {
   /** Closes all connections: requests under way fail. */
@@ -36,7 +34,7 @@ export function openServerTools(core: Core, tenants: Pick<TenantDirectory, 'tena
     sender,
     store: stores.toolCalls,
     perSession: (tenantId, agentId) =>
-      tenants.tenant(tenantId)?.agents.find(({ id }) => id === agentId)?.toolsPerSession ?? PER_SESSION,
+      tenants.tenant(tenantId)?.agents.find(({ id }) => id === agentId)?.toolsPerSession ?? TOOL_CALLS_PER_SESSION,
     close: () => outbound.close(),
   };
 }

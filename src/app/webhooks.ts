@@ -3,8 +3,8 @@ import { urlRuleOf } from '../kernel/server-url.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { webhookSecrets } from '../secrets/webhook-secrets.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
-import { createEndpointHost } from '../webhooks/host.ts';
-import { AlertMails } from '../webhooks/mails.ts';
+import { createEndpointHost } from '../webhooks/endpoint-host.ts';
+import { AlertMails } from '../webhooks/alert-mails.ts';
 import type { Core } from './core.ts';
 
 /** E-mail addresses that are told of what concerns a tenant; null is the installation. */

@@ -6,17 +6,17 @@ import { loginCodeMail } from '../mail/templates/login-code.ts';
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
 import type { TakenCount } from '../stores/counters/contract.ts';
 import type { ChallengeChain, Draft, DraftTerms } from './challenge-chain.ts';
-import { drawCode, type CodeHash } from './code.ts';
+import { drawCode, type CodeHash } from './draw-code.ts';
 import type { Device } from './device-cookie.ts';
-import { DomainBudget, domainOf } from './domain-budget.ts';
+import { DomainLimit, domainOf } from './domain-limit.ts';
 import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
-import { SendBudget } from './send-budget.ts';
-import { askersFor, type Standings, type Visitor } from './standing.ts';
+import { CodeSendLimit } from './code-send-limit.ts';
+import { askersFor, type AddressLocks, type Visitor } from './address-lock.ts';
 
 interface SenderParts {
   readonly chain: ChallengeChain;
   readonly hashCode: CodeHash;
-  readonly standings: Standings;
+  readonly locks: AddressLocks;
   /** The device cookie, as long as it has guesses left. */
   readonly deviceOf: (visitor: Visitor) => Promise<Device | undefined>;
 }
@@ -24,9 +24,9 @@ interface SenderParts {
 /** Mails codes. For an address that gets no mail it does everything that can be observed just the same. */
 export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   const { counters, mailer, subjects, limits } = deps;
-  const { chain, hashCode, standings, deviceOf } = parts;
-  const sends = new SendBudget(counters, limits.perHour);
-  const newMails = new DomainBudget(counters, subjects, {
+  const { chain, hashCode, locks, deviceOf } = parts;
+  const sends = new CodeSendLimit(counters, limits.perHour);
+  const newMails = new DomainLimit(counters, subjects, {
     name: 'otp-mailed',
     perDomain: limits.newMailsPerHour,
     windowMs: HOUR_MS,
@@ -34,7 +34,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   const underWay = new Set<Promise<unknown>>();
 
   /**
-   * Mails a new code, which replaces the one before. An address that may not log in, whose budget of mails is used up or
+   * Mails a new code, which replaces the one before. An address that may not log in, whose limit of mails is used up or
    * that is closed to strangers gets the same answer after the same work, but no mail: the answer comes when the mail server is ready
    * for a recipient, and does not wait for its response to one.
    * A send that is refused or fails leaves everything as it was: the code before keeps working, as it also does when the mail is
@@ -81,7 +81,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
     device: Device | undefined,
     atMs: number,
   ): Promise<{ readonly isMailed: boolean; readonly isSpent: boolean; readonly counts: readonly TakenCount[] }> {
-    const { isKnown, isLifted, isClosed } = await standings.of(email, atMs);
+    const { isKnown, isLifted, isClosed } = await locks.of(email, atMs);
     const isShut = isClosed && device === undefined;
     const mayBeMailed = deps.admits(email) && !isShut;
     const isNew = !isKnown && !isLifted && device === undefined;

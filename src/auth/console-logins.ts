@@ -9,7 +9,7 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Logins } from '../stores/logins/contract.ts';
-import { KnownLogins, type KnownLogin, type Login } from './known-logins.ts';
+import { LoginCache, type CachedLogin, type Login } from './login-cache.ts';
 import { KnownTokens, type TokenClaims, type Tokens } from './tokens.ts';
 
 export interface ConsoleLoginsDeps {
@@ -41,7 +41,7 @@ export type ConsoleLogins = ReturnType<typeof createConsoleLogins>;
  */
 export function createConsoleLogins(deps: ConsoleLoginsDeps) {
   const { bus, tokens, limits } = deps;
-  const known = new KnownLogins(deps.logins);
+  const known = new LoginCache(deps.logins);
   const claimsOf = new KnownTokens();
   const renewing = new Set<string>();
 
@@ -76,7 +76,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
 
   /** Checks that the claims still match the login's row. The activity may extend the login. */
   function recognize(
-    login: KnownLogin | undefined,
+    login: CachedLogin | undefined,
     claims: TokenClaims,
     atMs: number,
   ): Eventually<AuthenticatedLogin | undefined> {
@@ -87,7 +87,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps) {
     return mayRenew ? renew(login, atMs) : login.answer;
   }
 
-  async function renew(login: KnownLogin, atMs: number): Promise<AuthenticatedLogin | undefined> {
+  async function renew(login: CachedLogin, atMs: number): Promise<AuthenticatedLogin | undefined> {
     const { id, email } = login.record;
     renewing.add(id);
     try {

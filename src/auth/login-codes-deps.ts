@@ -4,7 +4,7 @@ import type { Mailer } from '../mail/contract.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
 import type { Counters } from '../stores/counters/contract.ts';
 import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
-import type { GuessSpender } from './guess-budget.ts';
+import type { GuessSpender } from './wrong-codes.ts';
 import type { Subjects } from './subjects.ts';
 
 /** The limits on login codes. */
@@ -20,8 +20,8 @@ interface LoginCodeLimits {
   readonly newMailsPerHour: number;
 }
 
-/** Whose budget was used up, by a guess or a mail. */
-export type BudgetScope = GuessSpender | 'mails_domain' | 'mails_installation';
+/** Whose limit was used up, by a guess or a mail. */
+export type LimitScope = GuessSpender | 'mails_domain' | 'mails_installation';
 
 export interface LoginCodesDeps {
   readonly challenges: Challenges;
@@ -40,8 +40,8 @@ export interface LoginCodesDeps {
   readonly newCode?: () => string;
   /** Receives the fault of a mail that was not sent although its asker was told that it would be, and other faults that nobody awaits. */
   readonly onFault?: (error: unknown) => void;
-  /** Called for each guess and mail for which a budget had nothing left. */
-  readonly onSpent?: (scope: BudgetScope, domain: string) => void;
+  /** Called for each guess and mail for which a limit had nothing left. */
+  readonly onSpent?: (scope: LimitScope, domain: string) => void;
   readonly trace?: Trace<ChallengeRecord> | undefined;
 }
 

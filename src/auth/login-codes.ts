@@ -3,13 +3,13 @@ import { ifAway } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import { ChallengeChain } from './challenge-chain.ts';
-import { createCodeHash } from './code.ts';
+import { createCodeHash } from './draw-code.ts';
 import { createCodeSender } from './code-sender.ts';
 import type { Device } from './device-cookie.ts';
-import { domainOf } from './domain-budget.ts';
-import { GuessBudget, MAX_FAILURES_IN_ROW, type GuessSpender } from './guess-budget.ts';
+import { domainOf } from './domain-limit.ts';
+import { WrongCodes, MAX_FAILURES_IN_ROW, type GuessSpender } from './wrong-codes.ts';
 import type { LoginCodesDeps } from './login-codes-deps.ts';
-import { askersFor, Standings, type Visitor } from './standing.ts';
+import { askersFor, AddressLocks, type Visitor } from './address-lock.ts';
 
 export type LoginCodes = ReturnType<typeof createLoginCodes>;
 
@@ -23,21 +23,21 @@ export function createLoginCodes(deps: LoginCodesDeps) {
   const { counters, subjects, limits } = deps;
   const chain = new ChallengeChain(deps.challenges, deps.trace);
   const hashCode = createCodeHash(deps.installationKey);
-  const standings = new Standings(deps.addresses, counters, subjects);
-  const guesses = new GuessBudget(counters, subjects, {
+  const locks = new AddressLocks(deps.addresses, counters, subjects);
+  const wrongCodes = new WrongCodes(counters, subjects, {
     perHour: limits.perHour * limits.maxAttempts,
     perDomain: limits.failuresPerDay,
   });
-  const sender = createCodeSender(deps, { chain, hashCode, standings, deviceOf });
+  const sender = createCodeSender(deps, { chain, hashCode, locks, deviceOf });
 
   /** Ignores a device cookie that has no guesses left. */
   async function deviceOf({ device }: Visitor): Promise<Device | undefined> {
-    return device !== undefined && (await guesses.hasLeft(device)) ? device : undefined;
+    return device !== undefined && (await wrongCodes.hasLeft(device)) ? device : undefined;
   }
 
   /**
    * Redeems a code of the login's address, once, and inserts the login in the same step, so that no code is spent without a login.
-   * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code and whichever budget is used up.
+   * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code and whichever limit is used up.
    * @throws Unavailable when the database is away.
    */
   async function verify(
@@ -52,7 +52,7 @@ export function createLoginCodes(deps: LoginCodesDeps) {
     const device = await deviceOf(visitor);
     const [mine, theirs] = askersFor(email, device, subjects);
     const [{ isCountedInRow, isLifted }, own, other] = await Promise.all([
-      standings.of(email, atMs),
+      locks.of(email, atMs),
       chain.live(subject, mine, atMs),
       chain.live(subject, theirs, atMs),
     ]);
@@ -65,19 +65,19 @@ export function createLoginCodes(deps: LoginCodesDeps) {
       isCountedInRow,
       isLifted,
     };
-    const taken = await guesses.take(guess, atMs);
+    const taken = await wrongCodes.take(guess, atMs);
     const id = live !== undefined && taken.allowed ? live.id : `none:${subject}`;
     const isOwnCode = device !== undefined && own !== undefined;
     const asker = isOwnCode ? subjects.knownBrowsers(email) : subjects.address(visitor.from);
     const facts = await chain.redeem(id, { codeHash: hashCode(id, code), asker }, login, atMs, requestId);
     if (facts.some(({ type }) => type === 'challenge.verified')) {
       // The code is spent and has opened its login, so a failure to note that must not cost the login.
-      const noted = Promise.all([guesses.succeeded(taken), standings.loggedIn(email, atMs)]);
+      const noted = Promise.all([wrongCodes.succeeded(taken), locks.loggedIn(email, atMs)]);
       await noted.catch(ifAway(() => undefined));
       return true;
     }
     // Only evaluated guesses are charged.
-    if (facts.length === 0) await guesses.giveBack(taken, subject, atMs);
+    if (facts.length === 0) await wrongCodes.giveBack(taken, subject, atMs);
     if (taken.spent !== undefined) deps.onSpent?.(taken.spent, domainOf(email));
     return invalidCode(taken.spent, subject, limits.failuresPerDay);
   }
@@ -86,12 +86,12 @@ export function createLoginCodes(deps: LoginCodesDeps) {
     ...sender,
     verify,
     /**
-     * Reopens an address to strangers after too many consecutive wrong codes, and for a day also exempts it from the used-up budgets of its
+     * Reopens an address to strangers after too many consecutive wrong codes, and for a day also exempts it from the used-up limits of its
      * domain and the installation.
      * @returns how many consecutive wrong codes are forgotten
      * @throws Unavailable when the database is away
      */
-    lift: (email: string, atMs: number): Promise<number> => standings.lift(email, atMs),
+    lift: (email: string, atMs: number): Promise<number> => locks.lift(email, atMs),
   };
 }
 

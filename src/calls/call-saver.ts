@@ -1,7 +1,7 @@
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { HeldCallDeps } from './call-parts.ts';
+import type { HeldCallDeps } from './deps.ts';
 
 interface CallSaverDeps extends Pick<
   HeldCallDeps,

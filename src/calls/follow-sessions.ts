@@ -2,7 +2,7 @@ import type { CloseRequest } from '../../machines/voice-call/types.ts';
 import { classify, longestEndMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceState } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import type { CallParts } from './call-parts.ts';
+import type { CallDeps } from './deps.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** How far ahead a session is told that its call is heard, and how much of that is left when it is told again. */
@@ -22,7 +22,7 @@ export function noteHeard(
   sessionId: string,
   at: number,
   untilMs: number,
-  { running, sessions }: Pick<CallParts, 'running' | 'sessions'>,
+  { running, sessions }: Pick<CallDeps, 'running' | 'sessions'>,
 ): void {
   running.start((async () => sessions.noteHeard(sessionId, at, untilMs))());
 }
@@ -32,11 +32,11 @@ export function noteHeard(
  * only a short while ahead, so that it lapses when this node dies. Where a session is about to end by its duration or its budget, its agent says
  * goodbye.
  */
-export async function followSessions(calls: readonly HeldCall[], at: number, parts: CallParts): Promise<void> {
+export async function followSessions(calls: readonly HeldCall[], at: number, deps: CallDeps): Promise<void> {
   if (calls.length === 0) return;
-  const { voiceLimits: limits, sessions, budgets } = parts;
+  const { voiceLimits: limits, sessions, budgets } = deps;
   // A visitor in a call that the page opened itself is never idle: nobody hears that call, so silence proves nothing.
-  const isOpenedByPages = parts.limits.returnSec !== undefined;
+  const isOpenedByPages = deps.limits.returnSec !== undefined;
   const { records } = await sessions.lookUp([...new Set(calls.map(({ record }) => record.sessionId))]);
   const known = new Map(records.map((record) => [record.id, record]));
   await Promise.all(
@@ -53,7 +53,7 @@ export async function followSessions(calls: readonly HeldCall[], at: number, par
       const activeMs = Math.min(HEARD_LEFT_MS, (limits.maxIdleSec * SECOND_MS) / 3);
       const isThere = isOpenedByPages && call.record.state === 'open' && reason === undefined;
       if (isThere && at - session.lastActivityAtMs >= activeMs) await sessions.noteActivity(session.id, at);
-      if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS, parts);
+      if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS, deps);
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { withTimeout } from '../kernel/deadline.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { CallParts } from './call-parts.ts';
+import type { CallDeps } from './deps.ts';
 import type { HeldCall } from './held-call.ts';
 
 const MAX_CONCURRENT = 50;
@@ -12,7 +12,7 @@ const FINISH_MS = 5000;
  * node that takes its calls then marks a gap from this node's last sign of life on.
  * @throws Unavailable
  */
-export async function handOverCalls(held: readonly HeldCall[], { metering, clock, lease }: CallParts): Promise<void> {
+export async function handOverCalls(held: readonly HeldCall[], { metering, clock, lease }: CallDeps): Promise<void> {
   const at = clock.now();
   await metering.flush();
   await settleAll(held, (call) => call.handOver(at), MAX_CONCURRENT);
@@ -21,7 +21,7 @@ export async function handOverCalls(held: readonly HeldCall[], { metering, clock
 }
 
 /** Whether another node will take the calls. @throws Unavailable */
-async function areTaken(held: readonly HeldCall[], { nodes, clock, lease }: CallParts): Promise<boolean> {
+async function areTaken(held: readonly HeldCall[], { nodes, clock, lease }: CallDeps): Promise<boolean> {
   return held.length === 0 || (await nodes.hasOther(lease.node, clock.now()));
 }
 
@@ -29,15 +29,15 @@ async function areTaken(held: readonly HeldCall[], { nodes, clock, lease }: Call
  * Waits a few seconds for running tools, and for goodbyes where no other node will take the calls: without one, nobody hears them from now on. What
  * is not answered by then is answered `interrupted` when the call is handed over.
  */
-export async function finishCalls(held: readonly HeldCall[], parts: CallParts): Promise<void> {
+export async function finishCalls(held: readonly HeldCall[], deps: CallDeps): Promise<void> {
   const tools = held.map(({ pages }) => pages.toolsSettled());
-  const goodbyes = sayGoodbyeUnlessTaken(held, parts).catch(parts.onError);
-  await withTimeout(FINISH_MS, Promise.all([...tools, goodbyes]), parts.after);
+  const goodbyes = sayGoodbyeUnlessTaken(held, deps).catch(deps.onError);
+  await withTimeout(FINISH_MS, Promise.all([...tools, goodbyes]), deps.after);
 }
 
 /** @throws Unavailable */
-async function sayGoodbyeUnlessTaken(held: readonly HeldCall[], parts: CallParts): Promise<void> {
-  if (await areTaken(held, parts)) return;
+async function sayGoodbyeUnlessTaken(held: readonly HeldCall[], deps: CallDeps): Promise<void> {
+  if (await areTaken(held, deps)) return;
   const saying = held.filter(({ conversation }) => conversation.wrapUp('stopping'));
   await Promise.all(saying.map((call) => call.saidAll()));
 }
@@ -46,7 +46,7 @@ async function sayGoodbyeUnlessTaken(held: readonly HeldCall[], parts: CallParts
  * Cuts off what calls are saying, unless another node will take them: that node hears the speech and its cost; without one, nobody would count it.
  * @throws Unavailable
  */
-export async function cutOffUnlessTaken(held: readonly HeldCall[], parts: CallParts): Promise<void> {
-  if (await areTaken(held, parts)) return;
+export async function cutOffUnlessTaken(held: readonly HeldCall[], deps: CallDeps): Promise<void> {
+  if (await areTaken(held, deps)) return;
   await settleAll(held, (call) => call.cutOff(), held.length);
 }

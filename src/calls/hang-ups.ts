@@ -2,7 +2,7 @@ import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import type { BackgroundTasks } from '../kernel/background-tasks.ts';
 import type { Events } from '../telemetry/events.ts';
 import { UpstreamFault, type UpstreamEvent } from '../upstream/contract.ts';
-import type { Accounts } from './accounts.ts';
+import type { ProviderAccounts } from './provider-accounts.ts';
 
 export type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>, 'answer' | 'dialled'>;
 
@@ -27,7 +27,7 @@ export interface HangUpListener {
 }
 
 export interface HangUpDeps {
-  readonly accounts: Accounts;
+  readonly accounts: ProviderAccounts;
   readonly running: BackgroundTasks;
   /** Hears of faults that are not the provider's. */
   readonly onError: (error: unknown) => void;

@@ -7,17 +7,17 @@ import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { CreatedCall, UpstreamEvent } from '../upstream/contract.ts';
 import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
-import type { HeldCallDeps } from './call-parts.ts';
+import type { HeldCallDeps } from './deps.ts';
 import { CallSaver } from './call-saver.ts';
 import { Conversation } from './conversation.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
 import type { HangUpListener } from './hang-ups.ts';
 import { HeldCallState } from './held-call-state.ts';
-import { createListener, isSignOfLife } from './listener.ts';
+import { createEventHandler, isSignOfLife } from './provider-events.ts';
 import { asHeldCallEvent } from './response-events.ts';
-import { maxCallMs } from './accounts.ts';
+import { maxCallMs } from './provider-accounts.ts';
 import { CallPages } from './pages/call-pages.ts';
-import { Quiet } from './quiet.ts';
+import { ResponseWaits } from './response-waits.ts';
 
 /** Before a call is hung up, cutting off what it says may take this long; usage that is not reported by then may still be reported afterwards. */
 const CANCEL_MS = 400;
@@ -37,7 +37,7 @@ export class HeldCall implements HangUpListener {
   readonly #time: ConnectedTime | undefined;
   readonly #state: HeldCallState;
   readonly runningResponses = (): number | undefined => runningResponses(this.#state.call);
-  readonly #quiet = new Quiet(() => [this.#state.call.responses, this.#connection.sideband]);
+  readonly #quiet = new ResponseWaits(() => [this.#state.call.responses, this.#connection.sideband]);
   /** Id of the request that opens the call, while that is under way: what is done meanwhile is attributed to it. */
   requestId: string | undefined;
 
@@ -78,7 +78,7 @@ export class HeldCall implements HangUpListener {
     const save = (event: CallEvent): void => deps.running.start(this.#saver.save(event));
     this.conversation = new Conversation(this, { ...deps, send, save, sideband, behaviour: setup?.behaviour ?? null });
     this.pages = new CallPages(this, setup, deps);
-    const listen = createListener(
+    const listen = createEventHandler(
       {
         call: record,
         metered: this.#metered,

@@ -4,7 +4,7 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { MAX_CONTEXT_TOKENS, MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
-import type { HeldCallDeps } from './call-parts.ts';
+import type { HeldCallDeps } from './deps.ts';
 
 /** The call as the meter sees it. @param setup of its session, where it is still kept */
 export function meteredCall(record: CallRecord, setup: SessionSetup | undefined): MeteredCall {

@@ -16,7 +16,7 @@ import {
   type CreatedCall,
 } from '../upstream/contract.ts';
 import type { CallHolder } from './call-holder.ts';
-import type { CallParts } from './call-parts.ts';
+import type { CallDeps } from './deps.ts';
 import type { OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 import { checkSdp } from './sdp.ts';
@@ -221,7 +221,7 @@ export function termsOf(
   id: string,
   { id: sessionId, subject, tenantId, keyId }: VoiceRecord,
   { model }: Pick<SessionSetup, 'model'>,
-  { provider, accounts: { fingerprint } }: Pick<CallParts, 'provider' | 'accounts'>,
+  { provider, accounts: { fingerprint } }: Pick<CallDeps, 'provider' | 'accounts'>,
 ): CallTerms {
   return { id, sessionId, subject, tenantId, keyId, provider: provider.name, fingerprint, model };
 }

@@ -3,7 +3,7 @@ import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-c
 import { Unavailable } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
-import type { CallParts } from './call-parts.ts';
+import type { CallDeps } from './deps.ts';
 import { meteredCall } from './metered-call.ts';
 
 /** An owner that lives first cuts off what is being said, and hears its usage: this node waits that long before it asks. */
@@ -16,13 +16,13 @@ const MAX_CONCURRENT = 50;
  * heard and did not count, and a node that takes the call over marks that as a gap.
  */
 export class RemoteHangUps {
-  readonly #parts: CallParts;
+  readonly #deps: CallDeps;
   /** Sessions that ended here while the database was away: their calls are still to be closed. */
   readonly #ended = new Map<string, CloseRequest>();
   readonly #lookAtMs = new Map<string, number>();
 
-  constructor(parts: CallParts) {
-    this.#parts = parts;
+  constructor(deps: CallDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -30,7 +30,7 @@ export class RemoteHangUps {
    * @throws Unavailable
    */
   async closeAll(sessionId: string, reason: CloseRequest): Promise<void> {
-    const { store, host, clock, lease } = this.#parts;
+    const { store, host, clock, lease } = this.#deps;
     this.#ended.delete(sessionId);
     try {
       for (const { id, state, ownerNode } of await store.ofSession(sessionId))
@@ -44,7 +44,7 @@ export class RemoteHangUps {
 
   /** This node saved that another node's call is to end. */
   note({ id, provider, fingerprint }: CallRecord): void {
-    const { accounts, clock } = this.#parts;
+    const { accounts, clock } = this.#deps;
     if (accounts.of({ provider, fingerprint }) !== undefined) this.#lookAtMs.set(id, clock.now() + HEAD_START_MS);
   }
 
@@ -54,13 +54,13 @@ export class RemoteHangUps {
     // The first one alone: it throws while the database is away, before the others are tried.
     if (first !== undefined) await this.closeAll(...first);
     await settleAll(others, ([sessionId, reason]) => this.closeAll(sessionId, reason), MAX_CONCURRENT);
-    const at = this.#parts.clock.now();
+    const at = this.#deps.clock.now();
     const due = [...this.#lookAtMs].filter(([, lookAtMs]) => lookAtMs <= at);
     await settleAll(due, ([id]) => this.#lookAt(id, at), MAX_CONCURRENT);
   }
 
   async #lookAt(id: string, at: number): Promise<void> {
-    const { store, lease } = this.#parts;
+    const { store, lease } = this.#deps;
     const record = await store.load(id);
     const isDone = record?.state !== 'closing' || record.ownerNode === lease.node || record.hangup === 'unconfirmed';
     if (isDone) return void this.#lookAtMs.delete(id);
@@ -70,7 +70,7 @@ export class RemoteHangUps {
   }
 
   async #hangUp(call: CallRecord & { readonly providerCallId: string }): Promise<void> {
-    const { setups, hangUps, metering, host, clock } = this.#parts;
+    const { setups, hangUps, metering, host, clock } = this.#deps;
     const metered = meteredCall(call, await setups.find(call.sessionId));
     const listener = {
       // Only the owner can hear what is being said.

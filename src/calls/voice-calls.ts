@@ -11,9 +11,9 @@ import { SECOND_MS } from '../kernel/time.ts';
 import { upstreamRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { isBrokered } from '../upstream/contract.ts';
-import { Accounts } from './accounts.ts';
+import { ProviderAccounts } from './provider-accounts.ts';
 import type { CallHolder } from './call-holder.ts';
-import type { VoiceCallsDeps } from './call-parts.ts';
+import type { VoiceCallsDeps } from './deps.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions, noteHeard } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
@@ -22,7 +22,7 @@ import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
 import { openCall } from './open-call.ts';
 import { OpenResponses } from './open-responses.ts';
-import { PageCalls } from './page-calls.ts';
+import { RoomCalls } from './room-calls.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
@@ -36,7 +36,7 @@ const MAX_CONCURRENT = 50;
 /** The calls at the provider that this node holds: every change of a call goes through its actor here, and the provider is asked for every end. */
 export class VoiceCalls implements Calls {
   readonly node: string;
-  readonly #parts: CallHolder;
+  readonly #deps: CallHolder;
   readonly #held = new Map<string, HeldCall>();
   readonly #remote: RemoteHangUps;
   readonly #pages: PageRequests;
@@ -48,9 +48,9 @@ export class VoiceCalls implements Calls {
   constructor(deps: VoiceCallsDeps) {
     const { lease, provider, others = [], installationKey, store, bus, trace, onError, events } = deps;
     this.node = lease.node;
-    const accounts = new Accounts(provider, others, installationKey);
+    const accounts = new ProviderAccounts(provider, others, installationKey);
     const running = new BackgroundTasks(onError);
-    this.#parts = {
+    this.#deps = {
       ...deps,
       random: deps.random ?? Math.random,
       after: deps.after ?? deadline,
@@ -69,9 +69,9 @@ export class VoiceCalls implements Calls {
       heldOf: (callId) => this.#held.get(callId),
       renewLease: () => this.renewLease(),
     };
-    this.#remote = new RemoteHangUps(this.#parts);
+    this.#remote = new RemoteHangUps(this.#deps);
     this.#pages = new PageRequests(deps);
-    this.#responses = new OpenResponses(this.#parts);
+    this.#responses = new OpenResponses(this.#deps);
     this.#unsubscribe = bus.subscribe({
       ...this.#pages.listeners,
       ...this.#responses.listeners,
@@ -95,15 +95,15 @@ export class VoiceCalls implements Calls {
   }
 
   async open(request: OpenCallRequest): Promise<OpenedCall | Refusal> {
-    const { provider } = this.#parts;
+    const { provider } = this.#deps;
     if (!isBrokered(provider)) return upstreamRefusal();
     await this.renewLease();
-    return openCall(request, { ...this.#parts, provider });
+    return openCall(request, { ...this.#deps, provider });
   }
 
   /** The calls that pages open themselves, for a provider that has such calls. */
-  get ofPages(): PageCalls {
-    return new PageCalls(this.#parts);
+  get ofPages(): RoomCalls {
+    return new RoomCalls(this.#deps);
   }
 
   runningResponses(call: Pick<CallRecord, 'id' | 'sessionId'>): Promise<number | undefined> {
@@ -111,7 +111,7 @@ export class VoiceCalls implements Calls {
   }
 
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
-    return this.#parts.store.ofSession(sessionId);
+    return this.#deps.store.ofSession(sessionId);
   }
 
   /**
@@ -119,7 +119,7 @@ export class VoiceCalls implements Calls {
    * @throws Unavailable when the database is away
    */
   async awaitNext(sessionId: string, at: number): Promise<void> {
-    const { store, host, limits } = this.#parts;
+    const { store, host, limits } = this.#deps;
     const event = { type: 'AWAITED', at, untilMs: at + limits.graceSec * SECOND_MS } as const;
     for (const call of await store.ofSession(sessionId))
       if (awaitedUntilMs(call) !== null) await host.send(call.id, event);
@@ -129,12 +129,12 @@ export class VoiceCalls implements Calls {
   async renewLease(): Promise<void> {
     // A process that was suspended notices by its clock: it first lets go of calls that others may have taken.
     this.#dropIfLapsed();
-    await this.#parts.lease.renewForCalls(() => this.#parts.metering.flush());
+    await this.#deps.lease.renewForCalls(() => this.#deps.metering.flush());
   }
 
   /** Does what needs no database: lets go of calls that others may take, and ends calls that can be neither heard nor counted any more. */
   guard(): void {
-    const { metering, bus, lease, running, limits } = this.#parts;
+    const { metering, bus, lease, running, limits } = this.#deps;
     for (const [id, { isReleased, record, pages }] of this.#held) {
       if (!isReleased) continue;
       this.#held.delete(id);
@@ -150,33 +150,33 @@ export class VoiceCalls implements Calls {
   async tick(): Promise<void> {
     this.guard();
     for (const call of this.#held.values()) call.follow();
-    const at = this.#parts.clock.now();
+    const at = this.#deps.clock.now();
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
       this.#lookedAtMs = at;
-      await followSessions([...this.#held.values()], at, this.#parts);
+      await followSessions([...this.#held.values()], at, this.#deps);
     }
     await this.#runDueCalls(at);
     await this.#remote.look();
     if (!isLookDue) return;
-    await reloadChangedCalls(this.#held.values(), this.#parts.store);
+    await reloadChangedCalls(this.#held.values(), this.#deps.store);
     await this.#takeOrphans();
   }
 
   /** Resolves when no background work is under way. */
   settled(): Promise<void> {
-    return this.#parts.running.settled();
+    return this.#deps.running.settled();
   }
 
   /** Hands all calls to the other nodes. Never rejects. */
   async stop(): Promise<void> {
-    const { bus, metering, running, onError } = this.#parts;
+    const { bus, metering, running, onError } = this.#deps;
     const held = [...this.#held.values()];
     this.#unsubscribe();
-    await finishCalls(held, this.#parts);
-    await cutOffUnlessTaken(held, this.#parts).catch(onError);
+    await finishCalls(held, this.#deps);
+    await cutOffUnlessTaken(held, this.#deps).catch(onError);
     await running.settled();
-    await handOverCalls(held, this.#parts).catch(onError);
+    await handOverCalls(held, this.#deps).catch(onError);
     for (const call of held) call.release();
     this.#held.clear();
     bus.publish({ type: 'calls.orphaned' });
@@ -185,12 +185,12 @@ export class VoiceCalls implements Calls {
   }
 
   #dropIfLapsed(): void {
-    if (!this.#parts.lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
+    if (!this.#deps.lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
-    const { accounts, bus } = this.#parts;
-    const call = new HeldCall(record, setup, { ...this.#parts, provider: accounts.of(record) });
+    const { accounts, bus } = this.#deps;
+    const call = new HeldCall(record, setup, { ...this.#deps, provider: accounts.of(record) });
     if (!this.#held.has(record.id)) bus.followed?.add(record.sessionId);
     this.#held.set(record.id, call);
     this.#pages.add(record.sessionId, call.pages);
@@ -199,7 +199,7 @@ export class VoiceCalls implements Calls {
   }
 
   async #settled(record: CallRecord, facts: readonly CallFact[]): Promise<void> {
-    const { events, clock, running } = this.#parts;
+    const { events, clock, running } = this.#deps;
     this.#held.get(record.id)?.applyRecord(record);
     for (const fact of facts) {
       if (fact.type === 'call.opened') {
@@ -211,31 +211,31 @@ export class VoiceCalls implements Calls {
         if (record.openedAtMs === null) continue;
         this.#tell(record, 'over');
         const at = clock.now();
-        noteHeard(record.sessionId, at, at, this.#parts);
+        noteHeard(record.sessionId, at, at, this.#deps);
       }
     }
     // What is due at once does not wait for the next look.
-    if (record.ownerNode === this.node) running.start(runDueCall(record, this.#parts));
+    if (record.ownerNode === this.node) running.start(runDueCall(record, this.#deps));
     else if (record.state === 'closing') this.#remote.note(record);
   }
 
   #tell({ id: callId, sessionId }: CallRecord, event: 'ready' | 'over'): void {
-    this.#parts.bus.publish({ type: 'call.told', sessionId, callId, event });
+    this.#deps.bus.publish({ type: 'call.told', sessionId, callId, event });
   }
 
   async #runDueCalls(at: number): Promise<void> {
-    const due = await this.#parts.store.due(this.node, at, MAX_DUE);
+    const due = await this.#deps.store.due(this.node, at, MAX_DUE);
     for (const record of due) this.#held.get(record.id)?.applyRecord(record);
-    await settleAll(due, (record) => runDueCall(record, this.#parts), MAX_CONCURRENT);
+    await settleAll(due, (record) => runDueCall(record, this.#deps), MAX_CONCURRENT);
   }
 
   async #takeOrphans(): Promise<void> {
-    if (this.#parts.lease.mayHoldCalls) await takeOrphans({ ...this.#parts, doubtful: this.#doubtful });
+    if (this.#deps.lease.mayHoldCalls) await takeOrphans({ ...this.#deps, doubtful: this.#doubtful });
   }
 
   #sessionMoved(sessionId: string, reason: ReturnType<typeof closeReasonFor>, isOwn: boolean): void {
     if (reason === undefined) return;
-    const { running, recaps } = this.#parts;
+    const { running, recaps } = this.#deps;
     if (reason === 'session_ended') running.start(recaps.forget(sessionId));
     const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
     for (const call of calls) running.start(call.close(reason));

@@ -2,8 +2,8 @@ import { classify, savedState, toldLimits } from '../../machines/voice-session/s
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
-import type { Language } from '../protocol/languages/all.ts';
-import { SPOKEN } from '../protocol/languages/spoken.ts';
+import type { Language } from '../protocol/visitor-messages/languages.ts';
+import { VISITOR_MESSAGES } from '../protocol/visitor-messages/by-language.ts';
 import { viewOf, viewText } from '../voice/records.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
@@ -59,13 +59,13 @@ export function endedFrame(
 /** The answer to a frame that failed; the client may send it again. */
 export function faultFrame(fault: unknown, frame: ClientFrame, language: Language): ServerFrame {
   const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-  const userMessage = SPOKEN[language].errors[code];
+  const userMessage = VISITOR_MESSAGES[language].errors[code];
   return { type: 'error', code, userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
 /** The answer to a message that is not a frame. */
 export function badFrame(language: Language): ServerFrame {
-  return { type: 'error', code: 'INVALID_REQUEST', userMessage: SPOKEN[language].errors.INVALID_REQUEST };
+  return { type: 'error', code: 'INVALID_REQUEST', userMessage: VISITOR_MESSAGES[language].errors.INVALID_REQUEST };
 }
 
 export function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {

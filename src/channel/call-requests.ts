@@ -2,7 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { CallRequest } from '../protocol/call-frames.ts';
 import type { ServerFrame } from '../protocol/frames.ts';
-import type { Language } from '../protocol/languages/all.ts';
+import type { Language } from '../protocol/visitor-messages/languages.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
 import { refusalFrame } from './answers.ts';
 import type { CallSockets } from './call-sockets.ts';

@@ -2,11 +2,11 @@ import { stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
-import type { Language } from '../protocol/languages/all.ts';
-import { languageOfTag } from '../protocol/languages/negotiate.ts';
+import type { Language } from '../protocol/visitor-messages/languages.ts';
+import { languageOfTag } from '../protocol/visitor-messages/accept-language.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
-import type { SocketBudget } from './socket-budgets.ts';
+import type { SocketUse } from './socket-limits.ts';
 import { attachedFrame, badFrame, endedFrame, faultFrame, heartbeatAnswer, toldState } from './answers.ts';
 import { askCall } from './call-requests.ts';
 import type { ConnectionContext } from './deps.ts';
@@ -16,7 +16,7 @@ import { readFrame } from './read-frame.ts';
 import { resumeTokenOf } from './resume-token.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { answerUsage } from './usage-answer.ts';
-import { noteOn } from './note.ts';
+import { noteSocket } from './note-socket.ts';
 import { endLoginOnViolation } from './end-login.ts';
 import { presentOr, untoldWarning, type Warning } from './warnings.ts';
 
@@ -33,7 +33,7 @@ export class Connection implements SocketListener {
   attachedAtMs = 0;
   maxMessageBytes: number | undefined;
   readonly #socket: Socket;
-  readonly #address: SocketBudget;
+  readonly #address: SocketUse;
   readonly #context: ConnectionContext<Connection>;
   #language: Language;
   #sessionId: string | undefined;
@@ -51,8 +51,8 @@ export class Connection implements SocketListener {
   #waiting: (ClientFrame | undefined)[] | undefined;
   #warned: Warning | undefined;
 
-  /** @param address budget of the address; it counts this connection already, and the connection leaves it when it closes */
-  constructor(socket: Socket, address: SocketBudget, language: Language, context: ConnectionContext<Connection>) {
+  /** @param address of the address; it counts this connection already, and the connection leaves it when it closes */
+  constructor(socket: Socket, address: SocketUse, language: Language, context: ConnectionContext<Connection>) {
     this.#socket = socket;
     this.#address = address;
     this.#language = language;
@@ -82,7 +82,7 @@ export class Connection implements SocketListener {
   closed(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    noteOn(this.#record, 'detached', { code }, this.#context.deps);
+    noteSocket(this.#record, 'detached', { code }, this.#context.deps);
     this.#waiting?.splice(0);
     this.#context.remove(this.#sessionId, this);
     this.#context.addresses.leave(this.#address);
@@ -121,7 +121,7 @@ export class Connection implements SocketListener {
   sendWarning(reason: 'duration' | 'idle' | 'quota', secondsLeft?: number): void {
     if (this.#record === undefined) return;
     this.send({ type: 'warning', reason, secondsLeft });
-    noteOn(this.#record, 'warned', { limit: reason, secondsLeft: secondsLeft ?? null }, this.#context.deps);
+    noteSocket(this.#record, 'warned', { limit: reason, secondsLeft: secondsLeft ?? null }, this.#context.deps);
   }
 
   /** Closes a socket that does not read: a frame is never dropped silently. */
@@ -137,7 +137,7 @@ export class Connection implements SocketListener {
   #spend(at: number): boolean {
     if (this.#isOver) return false;
     const { addresses, sessions } = this.#context;
-    const isPaid = addresses.spend(this.#address, at) && (!this.#lease || sessions.spend(this.#lease.budget, at));
+    const isPaid = addresses.spend(this.#address, at) && (!this.#lease || sessions.spend(this.#lease.use, at));
     if (!isPaid) this.close(closeCode.tooMany, 'too many frames');
     return isPaid;
   }
@@ -211,12 +211,12 @@ export class Connection implements SocketListener {
     if (this.#isOver) return socketLeases.leave(lease);
     this.#lease = lease;
     if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
-    // The budget of the address has already paid for this frame.
-    if (!sessions.spend(lease.budget, at)) return this.close(closeCode.tooMany, 'too many frames');
+    // The bucket of the address has already paid for this frame.
+    if (!sessions.spend(lease.use, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
     this.#state ??= toldState(record, at, deps);
     this.send(attachedFrame(record, this.#state, at, resume, deps));
-    noteOn(record, 'attached', {}, deps);
+    noteSocket(record, 'attached', {}, deps);
     if (this.#wants.includes('call')) calls.add(record.id, this);
   }
 

@@ -1,11 +1,11 @@
-import type { SocketBudgets } from './socket-budgets.ts';
+import type { SocketLimits } from './socket-limits.ts';
 import type { CallSockets } from './call-sockets.ts';
 import type { SocketLeases } from './socket-leases.ts';
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { SuspectList } from '../bots/contract.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EdgeWindows } from '../limits/edge.ts';
+import type { EdgeWindows } from '../limits/edge-windows.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { LiveStores } from '../stores/contract.ts';
@@ -38,8 +38,8 @@ export interface ChannelDeps {
 /** What the connections of a node share. */
 export interface ConnectionContext<Connection> {
   readonly deps: ChannelDeps;
-  readonly addresses: SocketBudgets;
-  readonly sessions: SocketBudgets;
+  readonly addresses: SocketLimits;
+  readonly sessions: SocketLimits;
   readonly socketLeases: SocketLeases;
   readonly calls: CallSockets;
   /** From now on the connection must attach within five seconds. */

@@ -1,15 +1,15 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
-import type { Language } from '../protocol/languages/all.ts';
+import type { Language } from '../protocol/visitor-messages/languages.ts';
 import { sessionName } from '../protocol/session.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { BusMessage } from '../protocol/bus.ts';
-import { SocketBudgets } from './socket-budgets.ts';
+import { MAX_SOCKETS, SocketLimits } from './socket-limits.ts';
 import { spokeFrame, toldState } from './answers.ts';
 import type { ChannelDeps, ConnectionContext } from './deps.ts';
 import { CallSockets } from './call-sockets.ts';
 import { Connection } from './connection.ts';
-import { MAX_SOCKETS, SocketLeases } from './socket-leases.ts';
+import { SocketLeases } from './socket-leases.ts';
 import { Resync } from './resync.ts';
 import { presentOr } from './warnings.ts';
 import { andThen } from '../kernel/eventually.ts';
@@ -22,8 +22,8 @@ const PAGE = 1000;
 /** The sockets of this node. A push reaches a socket on any node, because the socket's node follows its session. */
 export class Hub implements ConnectionContext<Connection> {
   readonly deps: ChannelDeps;
-  readonly addresses: SocketBudgets;
-  readonly sessions: SocketBudgets;
+  readonly addresses: SocketLimits;
+  readonly sessions: SocketLimits;
   readonly socketLeases: SocketLeases;
   readonly calls: CallSockets;
   /** Connections that have not attached yet, with the time they arrived, oldest first. */
@@ -42,8 +42,8 @@ export class Hub implements ConnectionContext<Connection> {
     const at = deps.clock.now();
     // An address may send as much as this many sessions may, if each were open in as many pages as allowed.
     const sessions = Math.ceil(maxSocketsPerIp / MAX_SOCKETS);
-    this.sessions = new SocketBudgets({ sockets: MAX_SOCKETS, burst, perMinute }, at);
-    this.addresses = new SocketBudgets(
+    this.sessions = new SocketLimits({ sockets: MAX_SOCKETS, burst, perMinute }, at);
+    this.addresses = new SocketLimits(
       { sockets: maxSocketsPerIp, burst: burst * sessions, perMinute: perMinute * sessions },
       at,
     );
@@ -78,8 +78,8 @@ export class Hub implements ConnectionContext<Connection> {
    * @param language of the texts for end users in its frames
    */
   accept(socket: Socket, address: string, language: Language): SocketListener {
-    const budget = this.addresses.enter(address);
-    if (budget !== undefined) return new Connection(socket, budget, language, this);
+    const use = this.addresses.enter(address);
+    if (use !== undefined) return new Connection(socket, use, language, this);
     socket.close(closeCode.tooMany, 'too many sockets of this address');
     return ignoring;
   }

@@ -2,10 +2,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Leases } from '../stores/slots/contract.ts';
-import type { SocketBudget, SocketBudgets } from './socket-budgets.ts';
-
-/** Sockets that a session may have at once, over all nodes. */
-export const MAX_SOCKETS = 4;
+import { MAX_SOCKETS, type SocketUse, type SocketLimits } from './socket-limits.ts';
 
 /** How long a place stays taken that a node could not free because the store was away. */
 const LEASE_MS = 90_000;
@@ -15,7 +12,7 @@ const RENEWED_AT_ONCE = 1000;
 
 /** The lease of one socket's place in its session. */
 export interface SocketLease {
-  readonly budget: SocketBudget;
+  readonly use: SocketUse;
   readonly holder: string;
   renewedAtMs: number;
 }
@@ -25,7 +22,7 @@ export interface SocketLease {
  * share, where they count while this node is alive. While that store is away, each node counts for itself.
  */
 export class SocketLeases {
-  readonly #budgets: SocketBudgets;
+  readonly #limits: SocketLimits;
   readonly #leases: Leases;
   readonly #onError: (error: unknown) => void;
   readonly #nodeLease: Pick<NodeLease, 'node' | 'renewForSockets'>;
@@ -35,22 +32,22 @@ export class SocketLeases {
 
   constructor(
     nodeLease: Pick<NodeLease, 'node' | 'renewForSockets'>,
-    budgets: SocketBudgets,
+    limits: SocketLimits,
     leases: Leases,
     onError: (error: unknown) => void,
   ) {
     this.#nodeLease = nodeLease;
-    this.#budgets = budgets;
+    this.#limits = limits;
     this.#leases = leases;
     this.#onError = onError;
   }
 
   /** Takes a place in a session; undefined when all are taken. */
   take(sessionId: string, at: number): Eventually<SocketLease | undefined> {
-    const budget = this.#budgets.enter(sessionId);
-    if (budget === undefined) return undefined;
+    const use = this.#limits.enter(sessionId);
+    if (use === undefined) return undefined;
     this.#taken += 1;
-    const lease: SocketLease = { budget, holder: `node:${this.#nodeLease.node}:${this.#taken}`, renewedAtMs: at };
+    const lease: SocketLease = { use, holder: `node:${this.#nodeLease.node}:${this.#taken}`, renewedAtMs: at };
     this.#held.add(lease);
     this.#nodeLease.renewForSockets(at);
     const taking = this.#leases.take(sessionId, lease.holder, MAX_SOCKETS, at + LEASE_MS, at);
@@ -63,8 +60,8 @@ export class SocketLeases {
 
   leave(lease: SocketLease): void {
     if (!this.#held.delete(lease)) return;
-    this.#budgets.leave(lease.budget);
-    this.#settle(this.#leases.free(lease.budget.name, lease.holder));
+    this.#limits.leave(lease.use);
+    this.#settle(this.#leases.free(lease.use.name, lease.holder));
   }
 
   /** Renews this node's lease, and the socket leases that are due; call it about every second. */
@@ -77,7 +74,7 @@ export class SocketLeases {
       lease.renewedAtMs = at;
       this.#held.delete(lease);
       this.#held.add(lease);
-      this.#settle(this.#leases.renew(lease.budget.name, lease.holder, at + LEASE_MS));
+      this.#settle(this.#leases.renew(lease.use.name, lease.holder, at + LEASE_MS));
     }
   }
 

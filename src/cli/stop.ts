@@ -3,7 +3,7 @@ import { iso } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
-import { resumeService, stillOpen, stopService, type StopDeps } from '../tenants/stops.ts';
+import { resumeService, stillOpen, stopService, type StopDeps } from '../tenants/emergency-stops.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
 import { byCommand, runOnStores, text, usageOf, type OpenStores, type StoreTerminal } from './store-command.ts';
 

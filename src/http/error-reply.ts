@@ -1,7 +1,7 @@
 import { ReplyDeadlineExceeded, Unavailable } from '../kernel/errors.ts';
-import { DEFAULT_LANGUAGE } from '../protocol/languages/all.ts';
+import { DEFAULT_LANGUAGE } from '../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { barePolicy, httpsOnly, noSniff, pageHeaders } from './guard-headers.ts';
+import { barePolicy, httpsOnly, noSniff, pageHeaders } from './security-headers.ts';
 import { invalid } from './invalid-request.ts';
 import { JSON_TYPE, type HttpReply } from './message.ts';
 

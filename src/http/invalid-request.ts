@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { clip } from '../kernel/text.ts';
-import { issuesInWords } from '../protocol/issue-words.ts';
+import { issuesInWords } from '../protocol/validation-messages.ts';
 import { Refusal } from '../protocol/refusal.ts';
 
 /** What is wrong with one field, parameter or header. */

@@ -10,13 +10,13 @@ import {
 } from 'zod-openapi';
 import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
 import { errorBody } from '../protocol/error-body.ts';
-import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/visitor-messages/languages.ts';
 import { plainSchemas } from '../protocol/plain-schemas.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { namedSchemas } from './named-schemas.ts';
 import type { Route } from './route.ts';
 import { sample } from './samples.ts';
-import { string } from '../protocol/values.ts';
+import { string } from '../protocol/field-types.ts';
 
 const tags = [
   { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },

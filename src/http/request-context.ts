@@ -1,5 +1,5 @@
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Login } from '../auth/known-logins.ts';
+import type { Login } from '../auth/login-cache.ts';
 import type { Operator } from '../operators/roles.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import type { Access, AddressWindow, Call, CookieChange, CorsScope, Result, Route } from './route.ts';

@@ -1,6 +1,6 @@
 import type { WindowCount } from '../stores/windows/contract.ts';
 import type { z } from 'zod';
-import type { Login } from '../auth/known-logins.ts';
+import type { Login } from '../auth/login-cache.ts';
 import type { Operator, Right } from '../operators/roles.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/error-codes.ts';

@@ -1,9 +1,9 @@
 import type { SuspectList } from '../bots/contract.ts';
 import type { Calls } from '../calls/contract.ts';
-import type { PageCalls } from '../calls/page-calls.ts';
-import type { Tickets } from '../calls/tickets.ts';
+import type { RoomCalls } from '../calls/room-calls.ts';
+import type { ClientSecrets } from '../calls/client-secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EdgeWindows } from '../limits/edge.ts';
+import type { EdgeWindows } from '../limits/edge-windows.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import type { NodeList } from '../node/nodes.ts';
 import type { OverviewCache } from '../operators/overview/overview-cache.ts';
@@ -20,7 +20,7 @@ import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { BudgetDeps } from '../tenants/budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
-import type { StopDeps } from '../tenants/stops.ts';
+import type { StopDeps } from '../tenants/emergency-stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { AgentQuestion } from '../voice/create/agent-terms.ts';
 import type { AltchaChallenge } from '../protocol/challenge.ts';
@@ -61,10 +61,10 @@ export interface Services extends OperatorServices {
   readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
   readonly calls: OperatorServices['calls'] &
     Calls & {
-      readonly tickets: Tickets;
+      readonly tickets: ClientSecrets;
       readonly modeOf: CallModeOf;
       /** Undefined unless pages join the provider's rooms themselves. */
-      readonly ofPages: () => Pick<PageCalls, 'hear'> | undefined;
+      readonly ofPages: () => Pick<RoomCalls, 'hear'> | undefined;
     };
   readonly webhooks: { readonly endpoints: EndpointsDeps };
   readonly origins: Origins;

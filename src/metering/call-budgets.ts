@@ -4,7 +4,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { BudgetLimits } from '../quota/budgets/budgets.ts';
-import type { KnownDay } from '../quota/budgets/matching.ts';
+import type { KnownDay } from '../quota/budgets/counted-by.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { boundedDays, totalCeilings, type CallerCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -21,17 +21,16 @@ import {
   budgetEndsAtMs,
   burnOf,
   leftOf,
-  nextBound,
-  responseBound,
   startSpending,
   type Account,
   type Spending,
-} from './budget.ts';
+} from './budget-end.ts';
 import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 import { inputOf, minimumMs, outputRate, priceTokens } from './price-usage.ts';
 import type { Prices } from './prices.ts';
+import { nextBound, responseBound } from './response-bound.ts';
 
 /** Seconds before the end of a budget at which a session's clients are warned (docs/contract.md, section 7.3). */
 const WARNING_SECONDS = [10, 60];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { behaviour } from './behaviour.ts';
 import { model } from './fields.ts';
-import { text } from './values.ts';
+import { text } from './field-types.ts';
 
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
 const MAX_TOOLS = 128;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { callRef, frameType } from './fields.ts';
-import { integer, string, text } from './values.ts';
+import { integer, string, text } from './field-types.ts';
 
 /** The largest message, in bytes, on a socket that receives the frames of its call. A tool's answer fits. */
 export const MAX_CALL_MESSAGE_BYTES = 20 * 1024;

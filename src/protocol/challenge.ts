@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { widgetKey } from './fields.ts';
-import { integer, string } from './values.ts';
+import { integer, string } from './field-types.ts';
 
 /** The providers of challenges, by their names in `BOT_PROVIDER`. */
 export const CHALLENGE_PROVIDERS = ['turnstile', 'hcaptcha', 'recaptcha', 'altcha'] as const;

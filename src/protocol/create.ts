@@ -5,7 +5,7 @@ import { callTerms } from './call.ts';
 import { email } from './email.ts';
 import { agentId, sessionIdExample, tenantNamed, widgetKey } from './fields.ts';
 import { heartbeatInterval } from './heartbeat.ts';
-import { integer, string, text } from './values.ts';
+import { integer, string, text } from './field-types.ts';
 
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { string, text } from './values.ts';
+import { string, text } from './field-types.ts';
 
 /** Fields that several shapes share, described once. A shape that uses one in a more specific sense overrides its description with `meta`. */
 

@@ -6,7 +6,7 @@ import { frameType } from './fields.ts';
 import { rateFrame } from './rating.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
-import { integer, string, text } from './values.ts';
+import { integer, string, text } from './field-types.ts';
 
 /** Chosen by the client and repeated in the answer. */
 const frameId = z

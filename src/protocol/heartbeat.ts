@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sessionProof } from './session.ts';
-import { integer } from './values.ts';
+import { integer } from './field-types.ts';
 
 /** Seconds since somebody last spoke, as far as the client knows. If the client does not send it, the heartbeat itself counts as activity. */
 export const idleSec = integer(

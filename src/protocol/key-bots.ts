@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CHALLENGE_PROVIDERS } from './challenge.ts';
-import { inUnit } from './values.ts';
+import { inUnit } from './field-types.ts';
 
 const wanted = 'must be one of';
 

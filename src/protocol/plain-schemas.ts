@@ -1,4 +1,4 @@
-import type { Unit } from './values.ts';
+import type { Unit } from './field-types.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

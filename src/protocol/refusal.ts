@@ -1,8 +1,8 @@
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions, ErrorBody } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
-import type { Language } from './languages/all.ts';
-import { SPOKEN } from './languages/spoken.ts';
+import type { Language } from './visitor-messages/languages.ts';
+import { VISITOR_MESSAGES } from './visitor-messages/by-language.ts';
 import type { Why } from './refusal-why.ts';
 
 /** An expected "no": returned, never thrown. `error` is written for developers and says what to do. */
@@ -32,7 +32,7 @@ export class Refusal {
   /** What an end user reads about it. */
   wordsIn(language: Language): string {
     const { reason, saysEnd = reason, budget } = this.additions;
-    const { errors, budgets, ends } = SPOKEN[language];
+    const { errors, budgets, ends } = VISITOR_MESSAGES[language];
     // When the budget's next period begins is more useful than that the session has ended.
     if (budget !== undefined) return budgets[budget.period];
     // A process of a later version may have ended the session for a reason that this one does not know.

@@ -3,7 +3,7 @@ import { END_REASONS, type EndReason, type RequestedEnd } from '../../machines/v
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { optionalEmail } from './email.ts';
 import { sessionIdExample } from './fields.ts';
-import { instant, integer, ok } from './values.ts';
+import { instant, integer, ok } from './field-types.ts';
 
 /** The states of a voice session on the wire; the names are the machine's. */
 export const sessionState = z

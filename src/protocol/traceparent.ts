@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { string } from './values.ts';
+import { string } from './field-types.ts';
 
 /** The header of a create that says which trace its session belongs to (docs/contract.md, section 5.1). */
 export const traceparentHeader = z.object({

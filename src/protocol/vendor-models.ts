@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelPrice } from './price.ts';
-import { integer, string } from './values.ts';
+import { integer, string } from './field-types.ts';
 
 /** The reply of GET /v1/models (docs/contract.md, section 5.17). */
 export const modelsReply = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { string, text } from './values.ts';
+import { string, text } from './field-types.ts';
 
 /** The longest text about a visitor, in characters: the token travels in a URL. */
 const MAX_TEXT = 2048;

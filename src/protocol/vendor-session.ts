@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createReply, createRequest, type CreateRequest } from './create.ts';
-import { issuesInWords } from './issue-words.ts';
-import { integer, number, string, text } from './values.ts';
+import { issuesInWords } from './validation-messages.ts';
+import { integer, number, string, text } from './field-types.ts';
 
 const functionTool = z
   .looseObject({

@@ -1,6 +1,6 @@
 /**
  * What webhooks report: one row per event type, with what has happened (docs/contract.md, section 12). The statement that saves such a fact
- * also writes its event (`stores/webhooks/told.ts`).
+ * also writes its event (`stores/webhooks/outbox.ts`).
  */
 export const WEBHOOK_TYPES = {
   'session.started': 'A session was opened',

@@ -3,9 +3,9 @@ import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { BudgetLimits } from './budgets/budgets.ts';
-import type { EndingSessions } from './budgets/ending.ts';
-import type { BudgetOwner } from './budgets/matching.ts';
-import type { CountedEntry } from './budgets/use.ts';
+import type { EndingSessions } from './budgets/end-sessions.ts';
+import type { BudgetOwner } from './budgets/counted-by.ts';
+import type { CountedEntry } from './budgets/used-amounts.ts';
 import type { UsedUp } from './budgets/used-up.ts';
 import {
   exceeded,

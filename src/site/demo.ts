@@ -1,5 +1,5 @@
 import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/demo-config.ts';
-import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { termsOf } from '../tenants/budgets.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';

@@ -1,7 +1,7 @@
 import { repository } from '../../config/repository.ts';
 import { isLoopback } from '../../config/origins.ts';
 import { html, type Html } from './html.ts';
-import { isLocal } from '../http/local.ts';
+import { isLocal } from '../http/is-local.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';

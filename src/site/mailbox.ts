@@ -2,7 +2,7 @@ import { isLoopback } from '../../config/origins.ts';
 import { html, type Html } from './html.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { isLocal } from '../http/local.ts';
+import { isLocal } from '../http/is-local.ts';
 import type { Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { iso } from '../kernel/time.ts';

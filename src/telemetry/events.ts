@@ -3,7 +3,7 @@ import type { ClockStep } from '../kernel/clock.ts';
 import { clip } from '../kernel/text.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
-import { SecondBudget } from '../kernel/second-budget.ts';
+import { PerSecondLimit } from '../kernel/per-second-limit.ts';
 import type { Whose } from './activity.ts';
 import { callEvents, type Within } from './call-events.ts';
 import { withoutAddresses, type Log } from './log.ts';
@@ -49,7 +49,7 @@ const MAX_ERROR_LENGTH = 300;
 /** @param now milliseconds of a monotonic clock */
 export function createEvents(log: Log, metrics: Metrics, now: () => number = () => performance.now()) {
   // Writing is synchronous: a flood of lines would slow the process down more than the requests do. Metrics count what is not logged.
-  const budget = new SecondBudget();
+  const budget = new PerSecondLimit();
   let isCollectorAway = false;
 
   const within: Within = (kind, write) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { keyBots } from '../protocol/key-bots.ts';
-import { issuesInWords } from '../protocol/issue-words.ts';
+import { issuesInWords } from '../protocol/validation-messages.ts';
 import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
@@ -15,11 +15,11 @@ import {
   type Tenants,
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
-import type { FileProblem } from './outline.ts';
+import type { FileProblem } from './file-outline.ts';
 import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
 import { warningsOf } from './open-keys.ts';
-import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
+import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './file-schema.ts';
 import { toProblem } from './tenants-file.ts';
 
 export interface KeyDeps {

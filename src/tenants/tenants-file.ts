@@ -3,12 +3,12 @@ import { KeyTaken, type Tenant } from '../stores/tenants/contract.ts';
 import { MOST, TooManyInFile, type Added, type CrowdedTenant } from '../stores/tenants/crowded-contract.ts';
 import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './budgets.ts';
-import { findConflicts } from './conflicts.ts';
-import { outline, type FileProblem } from './outline.ts';
+import { findConflicts } from './file-conflicts.ts';
+import { outline, type FileProblem } from './file-outline.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
+import { issuesInWords, type IssueInWords } from '../protocol/validation-messages.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
-import { tenantsFileSchema, type TenantEntry } from './schema.ts';
+import { tenantsFileSchema, type TenantEntry } from './file-schema.ts';
 
 /** The tenants file cannot be used. The message is complete: every problem, and what to do. */
 export class TenantsFileError extends Error {

@@ -1,8 +1,8 @@
 import { findUrlFault } from '../kernel/server-url.ts';
 import type { Tool } from '../protocol/agent.ts';
-import { issuesInWords } from '../protocol/issue-words.ts';
+import { issuesInWords } from '../protocol/validation-messages.ts';
 import { SERVER_TOOL, secretsIn, serverTool } from '../protocol/server-tool.ts';
-import type { FileProblem, Outline } from './outline.ts';
+import type { FileProblem, Outline } from './file-outline.ts';
 
 /** What is wrong with the tools in a file that Switchboard is to call. */
 export function findServerToolFaults({ tenants }: Outline): FileProblem[] {

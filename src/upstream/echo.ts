@@ -21,7 +21,7 @@ import { LocalProvider, type LocalOptions } from './local.ts';
 import { differingFields, isAsSdk } from './realtime-config-diff.ts';
 import { describeItem } from './realtime-session.ts';
 import { readTokens } from './realtime-usage.ts';
-import { wordEvents } from './realtime-words.ts';
+import { conversationEvents } from './realtime-conversation.ts';
 
 const MAX_SEC = 3600;
 /** Pages give up sooner, and count from the answer, so the echo waits longer than they do. */
@@ -165,7 +165,7 @@ function inOurWords(event: EchoEvent, request: CallRequest): readonly UpstreamEv
     const bounds = { maxOutputTokens, grantedTokens: maxOutputTokens };
     return [{ type: 'responseStarted', id, isInConversation: true, modality: 'audio', ...bounds }];
   }
-  if (event.type === 'told') return wordEvents(event.event);
+  if (event.type === 'told') return conversationEvents(event.event);
   if (event.type !== 'responseDone') return [event];
   const { id, usage } = event;
   const tokens = readTokens(usage);

@@ -20,7 +20,7 @@ import {
 } from './realtime-config-diff.ts';
 import { eventsOf, transcriberOf } from './realtime-events.ts';
 import { describeItem, describeLimit, describeRestoration, describeSpeed, type CallSetup } from './realtime-session.ts';
-import { wordEvents } from './realtime-words.ts';
+import { conversationEvents } from './realtime-conversation.ts';
 
 export interface RealtimeSidebandOptions {
   /** The provider's name in our messages. */
@@ -208,7 +208,7 @@ class RealtimeSideband implements Sideband {
     if (frame.type === 'error') return this.#noteError(frame);
     if (frame.type === 'input_audio_buffer.committed') return this.#noteCommitted();
     for (const event of eventsOf(frame, this.#transcriber, this.#grantedTokens)) this.#tell(event);
-    for (const event of wordEvents(frame)) {
+    for (const event of conversationEvents(frame)) {
       if (event.type === 'speech' && event.who === 'agent') this.#isAgentHeard = event.isOn;
       this.#tell(event);
     }

@@ -8,13 +8,13 @@ import { Unavailable } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
-import { signedHeaders } from '../kernel/webhook-signature.ts';
+import { signedHeaders } from './signature.ts';
 import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
 import { LATE_REPORT_MS } from '../protocol/usage.ts';
 import type { ClaimedDelivery, ClaimedEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
 import { WEBHOOK_SPAN } from '../telemetry/traces/session-spans.ts';
 import type { Events } from '../telemetry/events.ts';
-import type { EndpointHost } from './host.ts';
+import type { EndpointHost } from './endpoint-host.ts';
 import { LONGEST_MS, retryAfterMs, retryDelayMs } from './retry.ts';
 
 const TIMEOUT_MS = 15 * SECOND_MS;

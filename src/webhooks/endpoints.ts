@@ -5,13 +5,13 @@ import { findUrlFault, type UrlRule } from '../kernel/server-url.ts';
 import { OutboundFailure, type Outbound } from '../outbound/contract.ts';
 import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import { TEST_TYPE } from '../protocol/webhook-event.ts';
-import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-settings.ts';
 import { type SecretsDeps } from '../secrets/secrets.ts';
 import { deleteWebhookSecrets, makeWebhookSecret } from '../secrets/webhook-secrets.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy } from '../stores/journal/contract.ts';
 import type { EndpointWish, ReplayFilter, WebhookEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
-import type { EndpointHost } from './host.ts';
+import type { EndpointHost } from './endpoint-host.ts';
 
 /** Events that one request sends again at most. */
 const MAX_REPLAYED = 10_000;

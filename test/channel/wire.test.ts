@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
-import { SPOKEN } from '../../src/protocol/languages/spoken.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/visitor-messages/by-language.ts';
 import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
@@ -126,14 +126,14 @@ describe('the heartbeat channel on the wire', () => {
     );
     await app.post('/api/realtime/end', { sm_session_id });
     const told = await Promise.all(clients.map(async (client) => JSON.parse(await client.hear()).userMessage));
-    expect(told).toEqual(asked.map(([, , language]) => SPOKEN[language].ends.closed_by_client));
+    expect(told).toEqual(asked.map(([, , language]) => VISITOR_MESSAGES[language].ends.closed_by_client));
   });
 
   it('says what is wrong with a frame in the language of the upgrade', async () => {
     const { url } = await start();
     const client = await SocketClient.open(url, SUBPROTOCOL, { 'Accept-Language': 'de' });
     client.say('nonsense');
-    expect(JSON.parse(await client.hear()).userMessage).toBe(SPOKEN.de.errors.INVALID_REQUEST);
+    expect(JSON.parse(await client.hear()).userMessage).toBe(VISITOR_MESSAGES.de.errors.INVALID_REQUEST);
     client.socket.close();
   });
 

@@ -8,7 +8,9 @@ import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { CHUNK, type Purgeable, type KeptByDay } from '../../src/stores/retention/contract.ts';
-import { createPostgresRetention, deletion, folding } from '../../src/stores/retention/postgres.ts';
+import { deletion } from '../../src/stores/retention/delete-expired.ts';
+import { foldUsageHours } from '../../src/stores/retention/fold-usage-hours.ts';
+import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { entryOf } from './roll-ups.ts';
 import { atOnce, DAY_BEGIN } from './support.ts';
 
@@ -249,7 +251,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
 
     test('finds hours that are not folded yet by an index', async () => {
       await fill('usageHours');
-      const plan = await nodes()[0].run((driver) => driver`explain ${folding(DAY_BEGIN - 364 * DAY_MS)}`);
+      const plan = await nodes()[0].run((driver) => driver`explain ${foldUsageHours(DAY_BEGIN - 364 * DAY_MS)}`);
       expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('usage_hour_by_process');
     });
   });

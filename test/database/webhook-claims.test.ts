@@ -3,7 +3,7 @@ import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import type { AnySql, Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { mergeBudgets } from '../../src/stores/budgets/merged.ts';
+import { mergeBudgets } from '../../src/stores/budgets/from-tenants-file.ts';
 import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';

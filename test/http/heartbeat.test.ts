@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SPOKEN } from '../../src/protocol/languages/spoken.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/visitor-messages/by-language.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, service, somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
@@ -171,7 +171,7 @@ describe('A heartbeat', () => {
     expect(errorOf(reply)).toEqual({ status: 403, code: 'SESSION_DURATION_EXCEEDED' });
     expect(reply.body).toMatchObject({
       reason: 'later_reason',
-      userMessage: SPOKEN.en.errors.SESSION_DURATION_EXCEEDED,
+      userMessage: VISITOR_MESSAGES.en.errors.SESSION_DURATION_EXCEEDED,
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SPOKEN } from '../../src/protocol/languages/spoken.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/visitor-messages/by-language.ts';
 import { useApps } from '../support/use-apps.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 
@@ -25,7 +25,7 @@ describe('The userMessage of an error', () => {
     [undefined, 'en'],
   ] as const)('to Accept-Language %s is in %s, and the reply says so', async (asked, language) => {
     const { body, headers } = await heartbeat(await build(), unknown, asked);
-    expect(body['userMessage']).toBe(SPOKEN[language].errors.SESSION_NOT_FOUND);
+    expect(body['userMessage']).toBe(VISITOR_MESSAGES[language].errors.SESSION_NOT_FOUND);
     expect(headers).toMatchObject({ 'content-language': language, 'cache-control': 'no-store' });
   });
 
@@ -34,14 +34,14 @@ describe('The userMessage of an error', () => {
     const id = await app.open(await app.key());
     await app.send({ method: 'POST', path: '/api/realtime/end', body: { sm_session_id: id } });
     const { body } = await heartbeat(app, id, 'fr');
-    expect(body).toMatchObject({ reason: 'closed_by_client', userMessage: SPOKEN.fr.ends.closed_by_client });
+    expect(body).toMatchObject({ reason: 'closed_by_client', userMessage: VISITOR_MESSAGES.fr.ends.closed_by_client });
     expect(body).not.toHaveProperty('saysEnd');
   });
 
   test('makes replies that caches may keep vary by language', async () => {
     const app = await build();
     const { headers, body } = await app.send({ path: '/nowhere', headers: { 'accept-language': 'es' } });
-    expect(body['userMessage']).toBe(SPOKEN.es.errors.NOT_FOUND);
+    expect(body['userMessage']).toBe(VISITOR_MESSAGES.es.errors.NOT_FOUND);
     expect(headers).toMatchObject({ 'content-language': 'es', vary: 'Origin, Accept-Language' });
   });
 
@@ -51,7 +51,7 @@ describe('The userMessage of an error', () => {
       path: '/api/operator/overview',
       headers: { 'accept-language': 'de' },
     });
-    expect(body['userMessage']).toBe(SPOKEN.en.errors.AUTH_REQUIRED);
+    expect(body['userMessage']).toBe(VISITOR_MESSAGES.en.errors.AUTH_REQUIRED);
     expect(headers['content-language']).toBe('en');
   });
 

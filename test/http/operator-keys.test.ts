@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { mergeTenantsFile } from '../../src/tenants/watch.ts';
+import { mergeTenantsFile } from '../../src/tenants/watch-file.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';

@@ -3,7 +3,7 @@ import { refOf, rowId } from '../../src/kernel/ids.ts';
 import { NO_TOKENS } from '../../src/protocol/price.ts';
 import { ABOUT, type About, type OperatorEvent } from '../../src/protocol/operator/event.ts';
 import { newAct, type NewEntry } from '../../src/stores/journal/contract.ts';
-import { noteWords } from '../../src/web/console/words/notes.ts';
+import { noteWords } from '../../src/web/console/labels/notes.ts';
 import { anEndpoint } from '../contracts/webhooks.ts';
 import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';

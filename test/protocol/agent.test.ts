@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/protocol/create.ts';
-import { tenantsFileSchema } from '../../src/tenants/schema.ts';
+import { tenantsFileSchema } from '../../src/tenants/file-schema.ts';
 
 const longest = { kind: 'k'.repeat(64), name: 'n'.repeat(64), description: 'd'.repeat(8192) };
 

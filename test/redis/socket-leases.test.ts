@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SocketBudgets } from '../../src/channel/socket-budgets.ts';
-import { MAX_SOCKETS, SocketLeases } from '../../src/channel/socket-leases.ts';
+import { MAX_SOCKETS, SocketLimits } from '../../src/channel/socket-limits.ts';
+import { SocketLeases } from '../../src/channel/socket-leases.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { NodeLease } from '../../src/node/lease.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
@@ -37,7 +37,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
   });
 
   const makeNode = (): SocketLeases => {
-    const budgets = new SocketBudgets({ sockets: MAX_SOCKETS, burst: 1, perMinute: 1 }, DAY_BEGIN);
+    const limits = new SocketLimits({ sockets: MAX_SOCKETS, burst: 1, perMinute: 1 }, DAY_BEGIN);
     const onError = (error: unknown): void => {
       throw error;
     };
@@ -50,7 +50,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
       clock: new ManualClock(),
       onError,
     });
-    return new SocketLeases(nodeLease, budgets, leases, onError);
+    return new SocketLeases(nodeLease, limits, leases, onError);
   };
   const makeSession = (): string => `s:${randomId()}:${randomId()}`;
 

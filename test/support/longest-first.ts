@@ -46,7 +46,7 @@ const LONGEST = [
   'features/metering/metering',
   'e2e/reference',
   'redis/slots',
-  'features/auth/login-budgets',
+  'features/auth/code-limits',
   'browser/background',
   'browser/console-login',
   'database/embedded/survival',

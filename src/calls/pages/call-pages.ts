@@ -4,7 +4,7 @@ import type { CallFrame } from '../../protocol/call-frames.ts';
 import { serverToolsOf } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
-import type { HeldCallDeps } from '../call-parts.ts';
+import type { HeldCallDeps } from '../deps.ts';
 import type { Conversation } from '../conversation.ts';
 import { FirstWords } from './first-words.ts';
 import { Captions } from './captions.ts';

@@ -1,7 +1,7 @@
 import { MAX_CAPTION_BYTES, type CallFrame } from '../../protocol/call-frames.ts';
 import { lastBytesOf } from '../../kernel/text.ts';
 import type { Speaker, UpstreamEvent } from '../../upstream/contract.ts';
-import type { HeldCallDeps } from '../call-parts.ts';
+import type { HeldCallDeps } from '../deps.ts';
 
 type Transcript = Extract<UpstreamEvent, { type: 'transcript' }>;
 

@@ -1,6 +1,6 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { CallFrame } from '../../protocol/call-frames.ts';
-import type { HeldCallDeps } from '../call-parts.ts';
+import type { HeldCallDeps } from '../deps.ts';
 import type { Conversation } from '../conversation.ts';
 import { itemIdOf } from '../item-id.ts';
 import { RecentTurns } from './recent-turns.ts';

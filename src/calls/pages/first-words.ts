@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { HeldCallDeps } from '../call-parts.ts';
+import type { HeldCallDeps } from '../deps.ts';
 import { isOwnItem } from '../item-id.ts';
 import type { UpstreamEvent } from '../../upstream/contract.ts';
 

@@ -1,8 +1,6 @@
 import { isObject } from '../../kernel/is-object.ts';
 import { parseJson } from '../../kernel/post.ts';
-
-/** More than the arguments of any tool need. */
-const MAX_BYTES = 64 * 1024;
+import { MAX_ARGUMENTS_BYTES } from './tool-limits.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -36,7 +34,7 @@ export function readArguments(json: string, parameters: Arguments | undefined): 
 }
 
 function parse(json: string): Arguments | undefined {
-  if (Buffer.byteLength(json) > MAX_BYTES) return undefined;
+  if (Buffer.byteLength(json) > MAX_ARGUMENTS_BYTES) return undefined;
   const parsed = parseJson(json.trim() === '' ? '{}' : json);
   return isObject(parsed) ? parsed : undefined;
 }

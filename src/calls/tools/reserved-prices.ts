@@ -1,4 +1,4 @@
-import type { HeldCallDeps } from '../call-parts.ts';
+import type { HeldCallDeps } from '../deps.ts';
 
 type ReservedPricesDeps = Pick<HeldCallDeps, 'budgets' | 'metering'>;
 

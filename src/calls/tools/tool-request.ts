@@ -4,7 +4,7 @@ import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
 import { traceParentFor } from '../../kernel/trace-context.ts';
-import { signedHeaders } from '../../kernel/webhook-signature.ts';
+import { signedHeaders } from '../../webhooks/signature.ts';
 import { TOOL_SPAN } from '../../telemetry/traces/session-spans.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';

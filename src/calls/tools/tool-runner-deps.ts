@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { HeldCallDeps } from '../call-parts.ts';
+import type { HeldCallDeps } from '../deps.ts';
 import type { Conversation } from '../conversation.ts';
 
 export type ToolRunnerDeps = Pick<

@@ -4,11 +4,10 @@ import { OutboundFailure, PAUSED, type Outbound } from '../../outbound/contract.
 import { secretNamesOf } from '../../protocol/server-tool.ts';
 import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
+import { MAX_REPLY_BYTES } from './tool-limits.ts';
 import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';
 import { bodyOf, headersOf, type ToolRequest } from './tool-request.ts';
 
-/** The longest reply that a model is told, in bytes. */
-const MAX_REPLY_BYTES = 16 * 1024;
 /** How long secrets are cached: a changed one is used within that time. */
 const SECRETS_MS = 30_000;
 const MAX_SECRETS = 10_000;

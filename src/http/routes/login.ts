@@ -1,6 +1,6 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { DeviceCookies } from '../../auth/device-cookie.ts';
-import type { Visitor } from '../../auth/standing.ts';
+import type { Visitor } from '../../auth/address-lock.ts';
 import { iso } from '../../kernel/time.ts';
 import {
   loginReply,
@@ -12,7 +12,7 @@ import {
   type AuthSession,
 } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { done } from '../../protocol/values.ts';
+import { done } from '../../protocol/field-types.ts';
 import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

@@ -1,5 +1,5 @@
-import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
-import type { Language } from '../../protocol/languages/all.ts';
+import { preferredLanguage } from '../../protocol/visitor-messages/accept-language.ts';
+import type { Language } from '../../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';

@@ -1,8 +1,8 @@
-import { DEFAULT_LANGUAGE } from '../../protocol/languages/all.ts';
-import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
+import { DEFAULT_LANGUAGE } from '../../protocol/visitor-messages/languages.ts';
+import { preferredLanguage } from '../../protocol/visitor-messages/accept-language.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
-import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../guard-headers.ts';
+import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../security-headers.ts';
 import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Answer, Result, Route } from '../route.ts';

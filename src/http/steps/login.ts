@@ -1,5 +1,5 @@
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
-import type { Login } from '../../auth/known-logins.ts';
+import type { Login } from '../../auth/login-cache.ts';
 import { mayDo, serviceOperator } from '../../operators/roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';

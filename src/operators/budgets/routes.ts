@@ -23,7 +23,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
-import { done, string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/field-types.ts';
 
 const MAX_TOLD = 20;
 const MAX_FACTS = 50;

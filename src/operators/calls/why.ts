@@ -1,6 +1,6 @@
 import type { ToolCallRecord, ToolFailure } from '../../../machines/tool-call/types.ts';
 import type { CallLimits, CallRecord } from '../../../machines/voice-call/types.ts';
-import { hangupText } from '../../protocol/languages/hangups.ts';
+import { hangupText } from '../../protocol/operator/hangup-labels.ts';
 import { closedBecause } from '../sessions/explain.ts';
 import { span, when } from '../sessions/explain-facts.ts';
 

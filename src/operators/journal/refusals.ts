@@ -1,5 +1,5 @@
 import { rowId } from '../../kernel/ids.ts';
-import { SecondBudget } from '../../kernel/second-budget.ts';
+import { PerSecondLimit } from '../../kernel/per-second-limit.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Layer } from '../../protocol/refusal-why.ts';
@@ -38,7 +38,7 @@ export interface RefusalsDeps {
 /** Puts refusals into the journal, in a flood only some each second. Keeps the newest in memory too, for when the database is away. */
 export class Refusals {
   readonly #deps: RefusalsDeps;
-  readonly #budget = new SecondBudget();
+  readonly #budget = new PerSecondLimit();
   readonly #newest: NewEntry<'refusal'>[] = [];
 
   constructor(deps: RefusalsDeps) {

@@ -19,7 +19,7 @@ import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/values.ts';
+import { string } from '../../protocol/field-types.ts';
 import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleKey: OperatorKey = {

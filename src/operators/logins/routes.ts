@@ -11,7 +11,7 @@ import { liftAddressReply, liftAddressRequest } from '../../protocol/operator/ad
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/values.ts';
+import { string } from '../../protocol/field-types.ts';
 import { onlyReason } from '../../protocol/fields.ts';
 import { revokeLoginReply } from '../../protocol/login.ts';
 

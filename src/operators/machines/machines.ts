@@ -10,7 +10,7 @@ import { createVoiceCallMachine } from '../../../machines/voice-call/machine.ts'
 import { createVoiceSessionMachine } from '../../../machines/voice-session/machine.ts';
 import { webhookEndpointMachine } from '../../../machines/webhook-endpoint/machine.ts';
 import type { Charts, OperatorMachine } from '../../protocol/operator/machine.ts';
-import { machineWords, type DrawnMachine, type MachineLimits } from './words.ts';
+import { machineWords, type DrawnMachine, type MachineLimits } from './labels.ts';
 
 /** Beside the bundle after a build; when the sources run directly, those of the last build. */
 const drawn = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/charts.json' : './charts.json', import.meta.url);

@@ -5,11 +5,11 @@ import { sendDocument } from '../../http/documents.ts';
 import { operatorAnswerRoute } from '../route.ts';
 import { isLoopback } from '../../../config/origins.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { isLocal } from '../../http/local.ts';
+import { isLocal } from '../../http/is-local.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import { INSPECT_PATH } from './inspector.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/values.ts';
+import { string } from '../../protocol/field-types.ts';
 
 const exampleChart: Chart = {
   width: 360,

@@ -1,6 +1,6 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
-import { LATE_HANGUP_MS } from '../../protocol/languages/hangups.ts';
+import { LATE_HANGUP_MS } from '../../protocol/operator/hangup-labels.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
@@ -9,7 +9,7 @@ import type { EndingFilter, VoiceHistory } from '../../stores/voice-history/cont
 import { lately, lastMinute } from './activity-spans.ts';
 import type { Dependencies } from '../live/dependencies.ts';
 import { readMints } from './mints.ts';
-import { usualHour } from './usual.ts';
+import { usualHour } from './usual-hour.ts';
 
 const SOON_MS = MINUTE_MS;
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */

@@ -13,11 +13,11 @@ import {
 } from '../../protocol/operator/secret.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
-import { findMissingSecrets, sendersOf } from '../../secrets/senders.ts';
+import { findMissingSecrets, sendersOf } from '../../secrets/missing-secrets.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, findTenant, operatorRoute } from '../route.ts';
-import { done, string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/field-types.ts';
 import { ofTenant } from '../../protocol/fields.ts';
 
 const exampleSecret: OperatorSecret = {

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { INSTALLATION } from '../../tenants/stops.ts';
+import { INSTALLATION } from '../../tenants/emergency-stops.ts';
 import { nodeSeenBy, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { leverOfShared, totalCeilings } from '../../quota/ceilings.ts';

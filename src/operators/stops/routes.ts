@@ -9,7 +9,7 @@ import {
 } from '../../protocol/operator/stop.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Stop } from '../../stores/tenants/contract.ts';
-import { resumeService, stillOpen, stopService } from '../../tenants/stops.ts';
+import { resumeService, stillOpen, stopService } from '../../tenants/emergency-stops.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';

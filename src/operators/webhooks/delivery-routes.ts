@@ -16,7 +16,7 @@ import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/e
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
-import { done, string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/field-types.ts';
 import { onlyReason } from '../../protocol/fields.ts';
 
 /** Deliveries that are listed for one session. */

@@ -28,7 +28,7 @@ import {
 import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, findTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
-import { done, string } from '../../protocol/values.ts';
+import { done, string } from '../../protocol/field-types.ts';
 import { ofTenant, onlyReason } from '../../protocol/fields.ts';
 
 export const exampleWebhook: OperatorWebhook = {

@@ -1,4 +1,5 @@
-import { accountOf, countedBy, counts, hasMinutes, isUsedUp, minutesMs } from '../../quota/budgets/matching.ts';
+import { accountOf, countedBy, counts } from '../../quota/budgets/counted-by.ts';
+import { hasMinutes, isUsedUp, minutesMs } from '../../quota/budgets/used-share.ts';
 import { usedUpOf, type UsedUp } from '../../quota/budgets/used-up.ts';
 import type { Period, PeriodAt, QuotaDay } from '../../quota/calendar.ts';
 import { boundedDays, exceeded, exceeds } from '../../quota/ceilings.ts';

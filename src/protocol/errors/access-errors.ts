@@ -3,6 +3,7 @@ import type { ErrorRow, RefusalFacts } from './error-row.ts';
 export const accessErrors = {
   AUTH_REQUIRED: {
     status: 401,
+    label: 'nobody is logged in',
     meaning: 'no valid credential where one is needed; a ticket that is unknown, spent or over',
     action: 'log in, send a service token, or ask for another ticket',
     causes: [
@@ -16,6 +17,7 @@ export const accessErrors = {
   },
   INVALID_OTP: {
     status: 401,
+    label: 'a wrong or old login code',
     meaning: 'wrong, expired or used code',
     action: 'request a new code',
     causes: [
@@ -30,6 +32,7 @@ export const accessErrors = {
   },
   INVALID_WIDGET_KEY: {
     status: 401,
+    label: 'an unknown or revoked key',
     meaning: "the widget key is unknown, revoked or another tenant's",
     action: 'check the configuration',
     causes: [
@@ -45,6 +48,7 @@ export const accessErrors = {
   },
   KEY_PAUSED: {
     status: 403,
+    label: 'a paused key',
     meaning: 'the widget key is paused: it opens no new sessions for the time being',
     action: 'try again later',
     causes: [
@@ -56,6 +60,7 @@ export const accessErrors = {
   },
   SERVICE_STOPPED: {
     status: 403,
+    label: 'the emergency stop',
     meaning: 'an operator has stopped the service: nothing is opened, and what was open was ended',
     action: 'try again later',
     causes: [
@@ -67,6 +72,7 @@ export const accessErrors = {
   },
   BOT_BLOCKED: {
     status: 403,
+    label: 'judged a bot',
     meaning: 'the bot verdict is negative; where a challenge would change it, `challenge` has it',
     action: 'refresh the browser, or solve the challenge',
     causes: [
@@ -83,6 +89,7 @@ export const accessErrors = {
   },
   FORBIDDEN: {
     status: 403,
+    label: 'may not do this',
     meaning:
       'logged in, but without a role that may do this in the operator API; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
     action: 'ask whoever runs the installation for the right',
@@ -99,6 +106,7 @@ export const accessErrors = {
   },
   ORIGIN_MISMATCH: {
     status: 403,
+    label: 'from a page that may not',
     meaning: 'the origin does not match the key, or may not use the console cookie',
     action: "use the key's origin",
     causes: [

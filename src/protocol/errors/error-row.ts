@@ -14,9 +14,11 @@ export interface RefusalFacts {
   };
 }
 
-/** Everything that is said about one error code, except what end users read: that is in the files of `languages/`. */
+/** Everything that is said about one error code, except what visitors read: that is in `visitor-messages/`. */
 export interface ErrorRow {
   readonly status: number;
+  /** What the code means, in a few words, for lists that operators read. */
+  readonly label: string;
   /** When the code is the answer, in the words of docs/contract.md, section 2.3. */
   readonly meaning: string;
   /** What the client should do next, in the words of docs/contract.md, section 2.3. */

@@ -4,6 +4,7 @@ import type { ErrorRow } from './error-row.ts';
 export const requestErrors = {
   INVALID_REQUEST: {
     status: 400,
+    label: 'a field, a parameter or a header is wrong',
     meaning: 'malformed JSON, a wrong field, parameter or header',
     action: 'correct what `details` names',
     causes: [
@@ -20,6 +21,7 @@ export const requestErrors = {
   },
   NOT_FOUND: {
     status: 404,
+    label: 'nothing at this path',
     meaning: 'unknown path',
     action: 'check the path against `/docs`',
     causes: [
@@ -32,6 +34,7 @@ export const requestErrors = {
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
+    label: 'the path takes another method',
     meaning: 'with `Allow`',
     action: 'use a method that `Allow` names',
     causes: ['GET and POST were mixed up; a redirect turns a POST into a GET, for example from `http` to `https`.'],
@@ -41,6 +44,7 @@ export const requestErrors = {
   },
   AMBIGUOUS: {
     status: 409,
+    label: 'several sessions are named alike',
     meaning: 'a ref that two sessions share',
     action: 'name the whole id',
     causes: ['A ref is the first 42 characters of an id, and two sessions begin with these.'],
@@ -50,6 +54,7 @@ export const requestErrors = {
   },
   COUNT_CHANGED: {
     status: 409,
+    label: 'more matched than were counted',
     meaning: 'more sessions match than were counted before; `matched` says how many',
     action: 'count again',
     causes: [
@@ -61,6 +66,7 @@ export const requestErrors = {
   },
   CONFLICT: {
     status: 409,
+    label: 'it conflicts with what already exists',
     meaning:
       'an id that is taken, one key more than its tenant may have, or a `batchId` of an act that somebody else began',
     action: 'choose another',
@@ -77,6 +83,7 @@ export const requestErrors = {
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
+    label: 'the body is too large',
     meaning: 'a body of more than 64 KiB; an offer of more than 32 KiB',
     action: 'send less',
     causes: [
@@ -89,6 +96,7 @@ export const requestErrors = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
+    label: 'another content type is wanted',
     meaning: 'another content type or charset, or a compressed body',
     action: 'send the content type that the request names, in UTF-8 and not compressed',
     causes: [
@@ -100,6 +108,7 @@ export const requestErrors = {
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
+    label: 'the same key for another request',
     meaning: 'an `Idempotency-Key` reused with another body',
     action: 'use a new key',
     causes: [
@@ -111,6 +120,7 @@ export const requestErrors = {
   },
   QUERY_TOO_BROAD: {
     status: 422,
+    label: 'too much to read at once',
     meaning: 'more than one query of the operator API may read',
     action: 'ask for less',
     causes: ['Choose a shorter range or a filter, and follow `nextCursor` for more.'],

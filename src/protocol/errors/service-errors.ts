@@ -3,6 +3,7 @@ import type { ErrorRow } from './error-row.ts';
 export const serviceErrors = {
   INTERNAL_ERROR: {
     status: 500,
+    label: 'a fault of the service',
     meaning: 'a fault, never with internals; the cause is in the log under the request id',
     isTransient: true,
     action: 'try again',
@@ -13,6 +14,7 @@ export const serviceErrors = {
   },
   UPSTREAM_ERROR: {
     status: 502,
+    label: 'the provider refused',
     meaning: 'the provider refused, or answered nonsense',
     action: 'try again',
     causes: [
@@ -27,6 +29,7 @@ export const serviceErrors = {
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
+    label: 'a part of the service is away',
     meaning: 'a dependency is away, or the answer was not ready in time; with `Retry-After`',
     isTransient: true,
     action: 'try again',
@@ -40,6 +43,7 @@ export const serviceErrors = {
   },
   UPSTREAM_TIMEOUT: {
     status: 504,
+    label: 'the provider did not answer in time',
     meaning: 'the provider did not answer in time',
     action: 'try again',
     causes: [

@@ -4,6 +4,7 @@ import type { ErrorRow, RefusalFacts } from './error-row.ts';
 export const sessionErrors = {
   SESSION_DURATION_EXCEEDED: {
     status: 403,
+    label: 'the session had ended before',
     meaning: 'the session has ended; `reason` tells why',
     action: 'start a new session',
     causes: [
@@ -17,6 +18,7 @@ export const sessionErrors = {
   },
   SESSION_NOT_FOUND: {
     status: 404,
+    label: 'an unknown session, or without its proof',
     meaning: "unknown session, or an e-mail address that is not the session's: indistinguishable on purpose",
     action: 'start a new session',
     causes: [
@@ -29,6 +31,7 @@ export const sessionErrors = {
   },
   RESUME_REFUSED: {
     status: 409,
+    label: 'a page that could not go on',
     meaning: 'the resume token is unknown, used or too old, or its session is over; nothing was opened',
     action: 'start a new session when the visitor asks for one',
     causes: [
@@ -46,6 +49,7 @@ export const sessionErrors = {
   },
   USAGE_IMPLAUSIBLE: {
     status: 422,
+    label: 'more usage than there can be',
     meaning: 'more usage than a session of this length may report; nothing was counted',
     action: 'correct the report',
     causes: [
@@ -61,6 +65,7 @@ export const sessionErrors = {
   },
   CALL_IN_PROGRESS: {
     status: 409,
+    label: 'another call is being opened',
     meaning: 'another call of the session is being opened at this moment',
     action: 'wait for its answer',
     causes: ['Two tabs or a double click opened the call of one session at the same time.'],
@@ -70,6 +75,7 @@ export const sessionErrors = {
   },
   CALL_NOT_OPEN: {
     status: 409,
+    label: 'no call is open and heard',
     meaning: 'the session has no call that is open and heard at this moment; nothing was said in it',
     action: 'open a call, or send the same frame again',
     causes: [
@@ -82,6 +88,7 @@ export const sessionErrors = {
   },
   TOOL_UNKNOWN: {
     status: 404,
+    label: 'no such tool waits for an answer',
     meaning: 'the call waits for no answer of a tool by this id',
     action: 'nothing: the answer is not needed any more',
     causes: [
@@ -94,6 +101,7 @@ export const sessionErrors = {
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
+    label: 'a ceiling of the day is reached',
     meaning: 'a total of the day is used up, or what is left of it is held by sessions that talk',
     action: 'try again the next day, or when the `budget` of the reply begins anew',
     causes: [
@@ -107,6 +115,7 @@ export const sessionErrors = {
   },
   MAX_CONCURRENT_SESSIONS: {
     status: 429,
+    label: 'too many sessions at once',
     meaning: 'too many sessions are open',
     action: 'close one',
     causes: [
@@ -120,6 +129,7 @@ export const sessionErrors = {
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
+    label: 'too many requests in a time',
     meaning: 'too many requests, sessions a minute or codes an hour, or the provider asks to wait',
     isTransient: true,
     action: 'wait `retryAfter` seconds',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantAsked } from '../fields.ts';
-import { count, instant, string } from '../values.ts';
+import { count, instant, string } from '../field-types.ts';
 import { asOf } from './page.ts';
 
 const tallies = {

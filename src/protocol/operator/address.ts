@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { email } from '../email.ts';
-import { count, ok } from '../values.ts';
+import { count, ok } from '../field-types.ts';
 
 /** POST /api/operator/addresses/lift: lets an address log in from new browsers again (docs/contract.md, section 6.2). */
 export const liftAddressRequest = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actor, requestId, tenantAsked, tenantId } from '../fields.ts';
-import { count, instant, instantAsked, string, text } from '../values.ts';
+import { count, instant, instantAsked, string, text } from '../field-types.ts';
 import { page, pageAsked } from './page.ts';
 
 /** One change that an operator made (docs/contract.md, section 8). */

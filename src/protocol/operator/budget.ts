@@ -10,7 +10,7 @@ import {
   tenantId as tenantIdField,
   tenantNamed,
 } from '../fields.ts';
-import { instant, number, ordinal, percent, string, wanted } from '../values.ts';
+import { instant, number, ordinal, percent, string, wanted } from '../field-types.ts';
 import { asOf } from './page.ts';
 import { toUsed, used } from './usage.ts';
 

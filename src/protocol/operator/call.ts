@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { ToolCallState } from '../../../machines/tool-call/types.ts';
 import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
-import { HANGUP_WORDS } from '../languages/hangups.ts';
+import { HANGUP_WORDS } from './hangup-labels.ts';
 import {
   agentAsked,
   agentId,
@@ -16,7 +16,7 @@ import {
   tenantAsked,
   tenantId,
 } from '../fields.ts';
-import { commaList, count, instant, microDollars, milliseconds, seconds, string, tokens } from '../values.ts';
+import { commaList, count, instant, microDollars, milliseconds, seconds, string, tokens } from '../field-types.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantAsked } from '../fields.ts';
-import { instant, number, string } from '../values.ts';
+import { instant, number, string } from '../field-types.ts';
 
 /** GET /api/operator/changes: what differs from the preceding span of the same length (docs/contract.md, section 8). */
 export const operatorChanges = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rating } from '../rating.ts';
 import { caller, endReasonOrNull, sessionState } from '../session.ts';
 import { agentId, keyId, provider, sessionRef, subject, tenantAsked, tenantId } from '../fields.ts';
-import { instant, instantAsked, seconds } from '../values.ts';
+import { instant, instantAsked, seconds } from '../field-types.ts';
 import { sessionFilters } from './session.ts';
 import { used } from './usage.ts';
 

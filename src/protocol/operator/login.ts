@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { loginId, loginName } from '../login.ts';
 import { subject } from '../fields.ts';
-import { count, instant, string } from '../values.ts';
+import { count, instant, string } from '../field-types.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 

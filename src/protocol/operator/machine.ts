@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { number, string } from '../values.ts';
+import { number, string } from '../field-types.ts';
 
 const pixels = number('pixels', 240);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nodeId, version } from '../fields.ts';
-import { count, instant, integer, number, string } from '../values.ts';
+import { count, instant, integer, number, string } from '../field-types.ts';
 import { asOf } from './page.ts';
 
 const measured = number('milliseconds', 4.1).min(0);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, dollars, instant } from '../values.ts';
+import { count, dollars, instant } from '../field-types.ts';
 import { activity, verdict } from './activity.ts';
 import { dependencyState, operatorNode } from './node.ts';
 import { asOf } from './page.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, inUnit, string } from '../values.ts';
+import { instant, inUnit, string } from '../field-types.ts';
 
 const cursor = 'WzE4OTM0OTkyMDAwMDAsNDFd';
 

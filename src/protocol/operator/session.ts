@@ -19,7 +19,7 @@ import {
   tenantAsked,
   tenantId,
 } from '../fields.ts';
-import { commaList, count, instant, instantAsked, inUnit, number, string } from '../values.ts';
+import { commaList, count, instant, instantAsked, inUnit, number, string } from '../field-types.ts';
 import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';

@@ -8,25 +8,13 @@ import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
 import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, PeriodAt } from '../calendar.ts';
 import type { Ceilings } from '../ceilings.ts';
-import {
-  accountOf,
-  ceilingsOf,
-  endsByUsage,
-  hasMinutes,
-  heldAccountOf,
-  isUsedUp,
-  minutesMs,
-  percentOf,
-  shareOf,
-  soleOwner,
-  type BudgetOwner,
-  type KnownDay,
-} from './matching.ts';
-import { ApplyingBudgets, type ApplyingDeps } from './applying.ts';
-import { lookedAt } from './looked-at.ts';
-import { BudgetEnds, type EndingDeps } from './ending.ts';
-import { BudgetTelling, type TellingDeps } from './telling.ts';
-import { UsedOfBudgets, type CountedEntry, type UseDeps } from './use.ts';
+import { accountOf, heldAccountOf, soleOwner, type BudgetOwner, type KnownDay } from './counted-by.ts';
+import { ceilingsOf, endsByUsage, hasMinutes, isUsedUp, minutesMs, percentOf, shareOf } from './used-share.ts';
+import { ApplicableBudgets, type ApplicableBudgetsDeps } from './applicable-budgets.ts';
+import { ownersToCheck } from './owners-to-check.ts';
+import { SessionEnder, type SessionEnderDeps } from './end-sessions.ts';
+import { BudgetAlerts, type BudgetAlertsDeps } from './alerts.ts';
+import { UsedAmounts, type CountedEntry, type UsedAmountsDeps } from './used-amounts.ts';
 import { usedUpOf, type UsedUp } from './used-up.ts';
 
 /** Most account records that are looked at after a budget changed, or at the end of its period. */
@@ -34,8 +22,9 @@ const MAX_REMEMBERED = 1000;
 /** A period that ended longer ago than this is not reported any more. */
 const MAX_LATE_MS = DAY_MS;
 
-export interface BudgetLimitsDeps extends UseDeps, TellingDeps, EndingDeps {
-  readonly directory: ApplyingDeps['directory'] & EndingDeps['directory'] & { allBudgets(): readonly Budget[] };
+export interface BudgetLimitsDeps extends UsedAmountsDeps, BudgetAlertsDeps, SessionEnderDeps {
+  readonly directory: ApplicableBudgetsDeps['directory'] &
+    SessionEnderDeps['directory'] & { allBudgets(): readonly Budget[] };
   readonly clock: Clock;
   /** Hears how much is used of each budget that has a sole owner, after each look at all budgets. */
   readonly onShares?: ((shares: ReadonlyMap<Budget, number>) => void) | undefined;
@@ -68,17 +57,17 @@ export interface BudgetStanding {
  */
 export class BudgetLimits {
   readonly #deps: BudgetLimitsDeps;
-  readonly #use: UsedOfBudgets;
-  readonly #telling: BudgetTelling;
-  readonly #ends: BudgetEnds;
-  readonly #applying: ApplyingBudgets;
+  readonly #amounts: UsedAmounts;
+  readonly #alerts: BudgetAlerts;
+  readonly #ends: SessionEnder;
+  readonly #applicable: ApplicableBudgets;
 
   constructor(deps: BudgetLimitsDeps) {
     this.#deps = deps;
-    this.#use = new UsedOfBudgets(deps);
-    this.#telling = new BudgetTelling(deps);
-    this.#ends = new BudgetEnds(deps);
-    this.#applying = new ApplyingBudgets(deps);
+    this.#amounts = new UsedAmounts(deps);
+    this.#alerts = new BudgetAlerts(deps);
+    this.#ends = new SessionEnder(deps);
+    this.#applicable = new ApplicableBudgets(deps);
   }
 
   /**
@@ -87,12 +76,12 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async usedUp(owner: BudgetOwner, atMs: number, isCreate: boolean): Promise<UsedUp | undefined> {
-    const all = await this.#applying.to(owner);
+    const all = await this.#applicable.to(owner);
     const bounding = all.filter(({ atLimit }) => atLimit === 'end' || (isCreate && atLimit === 'refuse'));
     const looks = await Promise.all(
       bounding.map(async (budget) => {
         const period = this.#periodOf(budget, atMs);
-        return { budget, period, used: await this.#use.of(budget, period, owner, atMs) };
+        return { budget, period, used: await this.#amounts.of(budget, period, owner, atMs) };
       }),
     );
     const spent = looks.find(({ budget, used }) => isUsedUp(used, budget));
@@ -105,10 +94,10 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away: the entry is counted, and the next entry or look does the rest
    */
   async counted(owner: BudgetOwner, entry: CountedEntry): Promise<UsedUp | undefined> {
-    const all = await this.#applying.to(owner);
+    const all = await this.#applicable.to(owner);
     const counting = all.map((budget) => ({ budget, period: this.#periodOf(budget, entry.atMs) }));
     let first: UsedUp | undefined;
-    for (const { budget, period, used: known } of this.#use.after(entry, owner, counting)) {
+    for (const { budget, period, used: known } of this.#amounts.after(entry, owner, counting)) {
       const used = known instanceof Promise ? await known : known;
       const judged = this.#judge(budget, period, owner, used, entry.atMs, entry.requestId);
       if (judged instanceof Promise ? await judged : judged) first ??= usedUpOf(budget, period, used);
@@ -122,14 +111,14 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async accountsOf(owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<readonly BudgetAccount[]> {
-    const all = (await this.#applying.to(owner)).filter(endsByUsage);
+    const all = (await this.#applicable.to(owner)).filter(endsByUsage);
     return Promise.all(
       all.map(async (budget) => {
         const period = this.#periodOf(budget, atMs);
         return {
           account: heldAccountOf(budget, owner),
           ceilings: ceilingsOf(budget),
-          total: await this.#use.of(budget, period, owner, atMs, known),
+          total: await this.#amounts.of(budget, period, owner, atMs, known),
           resetAtMs: period.resetAtMs,
         };
       }),
@@ -141,11 +130,11 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async dayCeilingsOf(owner: BudgetOwner, atMs: number): Promise<readonly { account: string; ceilings: Ceilings }[]> {
-    const all = (await this.#applying.to(owner)).filter(endsByUsage);
+    const all = (await this.#applicable.to(owner)).filter(endsByUsage);
     const found = all.map(async (budget) => {
       const account = heldAccountOf(budget, owner);
       if (account === null) return [];
-      const before = await this.#use.before(account, this.#periodOf(budget, atMs), atMs);
+      const before = await this.#amounts.before(account, this.#periodOf(budget, atMs), atMs);
       const { dailyTokens, dailyMicroDollars } = ceilingsOf(budget);
       const ceilings = {
         dailyTokens: Math.max(0, dailyTokens - before.tokens),
@@ -173,7 +162,7 @@ export class BudgetLimits {
     };
     return Promise.all(
       owners.map(async (owner) => {
-        const all = (await this.#applying.to(owner)).filter(hasMinutes);
+        const all = (await this.#applicable.to(owner)).filter(hasMinutes);
         return Math.min(Infinity, ...(await Promise.all(all.map((budget) => endOf(budget, owner)))));
       }),
     );
@@ -198,10 +187,10 @@ export class BudgetLimits {
     const period = this.#periodOf(budget, atMs);
     const { tenantId, id } = budget;
     const told = await this.#deps.budgetStates.ofBudget(tenantId, id, period.name, MAX_REMEMBERED);
-    this.#telling.remember(told);
-    this.#use.doubt(budget, period);
+    this.#alerts.remember(told);
+    this.#amounts.doubt(budget, period);
     let share = 0;
-    const all = await lookedAt(budget, period, told, atMs, { ...this.#deps, use: this.#use });
+    const all = await ownersToCheck(budget, period, told, atMs, { ...this.#deps, amounts: this.#amounts });
     for (const { owner, used } of all) {
       share = Math.max(share, shareOf(used, budget));
       await this.#judge(budget, period, owner, used, atMs);
@@ -220,8 +209,8 @@ export class BudgetLimits {
   async standingOf(budget: Budget, atMs: number): Promise<BudgetStanding> {
     const period = this.#periodOf(budget, atMs);
     const owner = soleOwner(budget);
-    const used = owner && (await this.#use.of(budget, period, owner, atMs));
-    const projectedAtMs = used === undefined ? null : await this.#use.projectedAtMs(budget, period, used, atMs);
+    const used = owner && (await this.#amounts.of(budget, period, owner, atMs));
+    const projectedAtMs = used === undefined ? null : await this.#amounts.projectedAtMs(budget, period, used, atMs);
     return { period, used, percent: used && percentOf(used, budget), projectedAtMs };
   }
 
@@ -242,7 +231,7 @@ export class BudgetLimits {
     if (budgets.length === 0) return;
     for (const record of await budgetStates.over(atMs - MAX_LATE_MS, atMs, MAX_REMEMBERED)) {
       const budget = budgets.find(({ tenantId, id }) => tenantId === record.tenantId && id === record.budgetId);
-      if (budget !== undefined) await this.#telling.reset(record, budget, this.#periodOf(budget, atMs), atMs);
+      if (budget !== undefined) await this.#alerts.reset(record, budget, this.#periodOf(budget, atMs), atMs);
     }
   }
 
@@ -252,11 +241,11 @@ export class BudgetLimits {
 
   async #followCallsOf(budget: Budget, owner: BudgetOwner, atMs: number): Promise<number> {
     const period = this.#periodOf(budget, atMs);
-    const { ms, calls } = await this.#use.connected.of(budget, period, owner, atMs, 0);
+    const { ms, calls } = await this.#amounts.connected.of(budget, period, owner, atMs, 0);
     const percent = percentOf({ ...NOTHING_USED, connectedMs: ms }, budget);
     // For dollars and tokens, the entries themselves show when a limit is reached.
     if (percent >= 100 || reachedOf(percent, budget.warnAt) > 0)
-      await this.#judge(budget, period, owner, await this.#use.of(budget, period, owner, atMs), atMs);
+      await this.#judge(budget, period, owner, await this.#amounts.of(budget, period, owner, atMs), atMs);
     if (budget.atLimit !== 'end' || calls === 0) return Infinity;
     const endsAtMs = atMs + Math.max(0, minutesMs(budget) - ms) / calls;
     return endsAtMs < (period.resetAtMs ?? Infinity) ? endsAtMs : Infinity;
@@ -278,13 +267,13 @@ export class BudgetLimits {
     const isOver = budget.atLimit === 'end' && isPresent && isUsedUp(used, budget);
     const account = accountOf(budget, owner);
     const shown = isOfSession ? refOf(account) : account;
-    if (!isOver && !this.#telling.hasMore(budget, period, shown, used)) return false;
+    if (!isOver && !this.#alerts.hasMore(budget, period, shown, used)) return false;
     const end = async (): Promise<boolean> => {
       // Sessions are ended first, because they cost money; telling can wait.
       if (isOver) await this.#ends.end(budget, owner, atMs, requestId);
-      const projectedAtMs = () => this.#use.projectedAtMs(budget, period, used, atMs);
+      const projectedAtMs = () => this.#amounts.projectedAtMs(budget, period, used, atMs);
       // The entry is counted and sessions are ending: the next entry or look tells operators.
-      await this.#telling
+      await this.#alerts
         .look({ budget, period, account: shown, used, projectedAtMs }, atMs)
         .catch(ifAway(() => undefined));
       return isOver;

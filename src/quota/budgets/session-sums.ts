@@ -2,8 +2,8 @@ import type { Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import type { BudgetUse } from '../../stores/budgets/contract.ts';
 import { addTotals, NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
-import { MAX_ACCOUNTS } from './connected.ts';
-import type { BudgetOwner, KnownDay } from './matching.ts';
+import { MAX_ACCOUNTS } from './connected-minutes.ts';
+import type { BudgetOwner, KnownDay } from './counted-by.ts';
 
 interface SessionSum {
   readonly used: UsageTotals;

@@ -2,7 +2,8 @@ import { minutesOf, type BudgetNamed } from '../../protocol/budget.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
 import type { Period } from '../calendar.ts';
-import { minutesMs, named } from './matching.ts';
+import { named } from './counted-by.ts';
+import { minutesMs } from './used-share.ts';
 
 /** A budget that has nothing left, as the refused caller is told. */
 export interface UsedUp {

@@ -1,4 +1,4 @@
-import { UNITS } from '../../protocol/values.ts';
+import { UNITS } from '../../protocol/field-types.ts';
 import {
   endpointsOf,
   nameOf,

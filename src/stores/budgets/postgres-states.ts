@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment, type Statements } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import { appended } from '../journal/postgres.ts';
-import { toldGiven } from '../webhooks/told.ts';
+import { writeGivenEvents } from '../webhooks/outbox.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';
 import { INSTALLATION } from '../tenants/tenant-column.ts';
 
@@ -89,7 +89,7 @@ function saveState(record: BudgetRecord, expectedVersion: number, fact: BudgetTo
           version = excluded.version
         where kept.version = ${expectedVersion}
       returning tenant_id
-    ), ${toldGiven(fact === undefined ? [] : [{ ...fact, tenantId: record.tenantId }])}
+    ), ${writeGivenEvents(fact === undefined ? [] : [{ ...fact, tenantId: record.tenantId }])}
     select true as saved from saved`;
 }
 

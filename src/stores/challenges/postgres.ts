@@ -2,7 +2,7 @@ import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-chal
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { insertedLogin } from '../logins/postgres.ts';
-import { toldGiven } from '../webhooks/told.ts';
+import { writeGivenEvents } from '../webhooks/outbox.ts';
 import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { Askers, Challenges } from './contract.ts';
 
@@ -18,7 +18,7 @@ export function createPostgresChallenges(database: Database): Challenges {
       const locked =
         lockedAtMs === undefined ? [] : [{ type: 'login.locked', tenantId: null, atMs: lockedAtMs, data } as const];
       const saved = await execute`
-        with saved as (${saving(record, expectedVersion)} returning id), ${toldGiven(locked)}
+        with saved as (${saving(record, expectedVersion)} returning id), ${writeGivenEvents(locked)}
         select id from saved`;
       return saved === 1;
     },

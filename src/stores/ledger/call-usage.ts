@@ -11,7 +11,7 @@ import {
 } from './contract.ts';
 import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
-import { toldUsage } from '../webhooks/facts.ts';
+import { writeUsageEvents } from '../webhooks/event-statements.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
 interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'>, TokenClasses {
@@ -226,7 +226,7 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", classes, key_id, agent_id
       from counted order by n
     ), ${rolledUp}, ${lowered(sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
-    ${toldUsage(
+    ${writeUsageEvents(
       sql`
         'callRef', fact."callId", 'model', fact.model, 'basis', fact.basis, 'isEstimated', fact."isEstimated",
         'priceVersion', fact."priceVersion"`,

@@ -5,7 +5,7 @@ import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
 import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
-import { toldUsage } from '../webhooks/facts.ts';
+import { writeUsageEvents } from '../webhooks/event-statements.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
@@ -175,7 +175,7 @@ function count(sql: AnySql, entries: string) {
         key_tokens_after, key_micro_dollars_after, tenant_tokens_after, tenant_micro_dollars_after, key_id, agent_id
       from counted order by n
     ), ${rolledUp},
-    ${toldUsage(sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`)}
+    ${writeUsageEvents(sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`)}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
       key_micro_dollars_after as "keyMicroDollars", tenant_tokens_after as "tenantTokens",
       tenant_micro_dollars_after as "tenantMicroDollars" from counted`;

@@ -10,7 +10,7 @@ export function withSession(sessionId: Fragment): Fragment {
 }
 
 /**
- * Part of a statement that writes entries (`counted`, see `toldUsage`): adds them to the sums of hours and days. To avoid deadlocks, totals are
+ * Part of a statement that writes entries (`counted`, see `writeUsageEvents`): adds them to the sums of hours and days. To avoid deadlocks, totals are
  * locked first, then days, then hours, each in a fixed order: days wait for whatever `counted` reads, which must be all totals, and hours wait for the
  * days.
  */

@@ -1,7 +1,7 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { toldGiven } from '../webhooks/told.ts';
+import { writeGivenEvents } from '../webhooks/outbox.ts';
 import { hitsIn, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { Position } from '../voice-history/contract.ts';
 import type { Logins } from './contract.ts';
@@ -75,6 +75,6 @@ export function insertedLogin(record: AuthRecord, subject?: string): Fragment {
   return sql`
     with saved as (
       insert into login ${sql(record, FIELDS)} returning id
-    ), ${toldGiven(subject === undefined ? [] : [fact])}
+    ), ${writeGivenEvents(subject === undefined ? [] : [fact])}
     select id from saved`;
 }

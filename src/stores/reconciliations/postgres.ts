@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
-import { toldGiven } from '../webhooks/told.ts';
+import { writeGivenEvents } from '../webhooks/outbox.ts';
 import { ASK_AGAIN_MS, RECONCILED_DAYS, type Drift, type ReconciledDay, type Reconciliations } from './contract.ts';
 import { countDay } from './counted.ts';
 
@@ -36,7 +36,7 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
             on conflict (day, upstream) do update set state = excluded.state, unexplained = excluded.unexplained,
               report = excluded.report, asked_at_ms = excluded.asked_at_ms
             returning day
-          ), ${toldGiven(facts)}
+          ), ${writeGivenEvents(facts)}
           select day from saved`;
         return grown;
       });

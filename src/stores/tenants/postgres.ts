@@ -2,9 +2,9 @@ import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
-import { told } from '../webhooks/told.ts';
-import { mergeBudgets } from '../budgets/merged.ts';
-import { mergeWebhooks } from '../webhooks/merged.ts';
+import { writeEvents } from '../webhooks/outbox.ts';
+import { mergeBudgets } from '../budgets/from-tenants-file.ts';
+import { mergeWebhooks } from '../webhooks/from-tenants-file.ts';
 import {
   KeyTaken,
   TooManyKeys,
@@ -248,7 +248,7 @@ function toldKeys(
   { atMs, by, reason }: Omit<KeyChange, 'atMs'> & { readonly atMs: Fragment },
   isNews: Fragment,
 ): Fragment {
-  return told({
+  return writeEvents({
     facts: sql`
       select ${type}::text as type, tenant_id, ${atMs} as at_ms, null::text as ref, id, origin, label from saved where ${isNews}`,
     data: sql`

@@ -5,7 +5,7 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { groupedById } from '../grouped.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
 import { ofTenants } from '../tenants/tenant-column.ts';
-import { mayBeTold, toldCall } from '../webhooks/facts.ts';
+import { mayWriteEvents, writeCallEvents } from '../webhooks/event-statements.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 import { columns, listCalls } from './postgres-pages.ts';
 
@@ -117,7 +117,7 @@ function saving(record: CallRecord, expectedVersion: number): Fragment {
   return sql`
     with saved as (
       update voice_call set ${sql(changing)} where id = ${record.id} and version = ${expectedVersion} returning id
-    )${mayBeTold(record) ? sql`, ${toldCall(record)}` : sql``}
+    )${mayWriteEvents(record) ? sql`, ${writeCallEvents(record)}` : sql``}
     select id from saved`;
 }
 

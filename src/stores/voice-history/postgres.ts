@@ -5,7 +5,7 @@ import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';
 import { ofTenants } from '../tenants/tenant-column.ts';
-import { toldMoved, toldStarted } from '../webhooks/facts.ts';
+import { writeChangedEvents, writeStartedEvents } from '../webhooks/event-statements.ts';
 import type { HistoryRow, KeyCount, OpenedSession, VoiceHistory } from './contract.ts';
 import { countSessions, countEnding } from './postgres-counts.ts';
 import {
@@ -128,7 +128,7 @@ function insertOpened(opened: readonly OpenedSession[]): Fragment {
       on conflict (id) do nothing
       returning id, tenant_id, caller, state, ended_at_ms
     )${hasSetups ? setUp : sql``}${hasTickets ? ticketed : sql``},
-    ${tallied(sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${toldStarted}
+    ${tallied(sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${writeStartedEvents}
     select 1`;
 }
 
@@ -189,7 +189,7 @@ function saveNewer(rows: readonly HistoryRow[]): Fragment {
         select tenant_id, caller, was as state, -1 as added from newer
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
-    )}, ${givenBack(sql`select id from newer where state <> 'engaged'`)}, ${toldMoved}, traced as (
+    )}, ${givenBack(sql`select id from newer where state <> 'engaged'`)}, ${writeChangedEvents}, traced as (
       update session_setup as setup set trace_due_at_ms = newer.ended from newer
       where setup.session_id = newer.id and newer.ended is not null and (setup.trace ->> 'isSampled')::boolean
     )

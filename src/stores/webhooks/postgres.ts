@@ -15,9 +15,9 @@ import {
   type Webhooks,
 } from './contract.ts';
 import { columns as deliveryColumns, listDeliveries, replaySome } from './deliveries.ts';
-import { toldSettled } from './facts.ts';
+import { writeSettledEvents } from './event-statements.ts';
 import { INSTALLATION, ofTenants } from '../tenants/tenant-column.ts';
-import { tellOne, toldGiven } from './told.ts';
+import { writeTestEvent, writeGivenEvents } from './outbox.ts';
 
 const MAX_FINISHES = 100;
 
@@ -38,7 +38,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
           update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
             probe_at_ms = ${probeAtMs}, probes = ${record.probes}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
           where id = ${id} and version = ${expectedVersion} returning id
-        ), ${toldGiven(facts)}
+        ), ${writeGivenEvents(facts)}
         select id from saved`;
       return saved === 1;
     },
@@ -88,7 +88,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       return gone === 1;
     },
 
-    tell: (endpointId, type, data, atMs) => value<string | undefined>`${tellOne(endpointId, type, data, atMs)}`,
+    tell: (endpointId, type, data, atMs) => value<string | undefined>`${writeTestEvent(endpointId, type, data, atMs)}`,
 
     settle: (atMs, reportedBeforeMs, limit) => execute`
       with due as (
@@ -102,7 +102,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
               where voice_call.session_id = settling.session_id and gap_ms > 0))
           order by settling.from_ms limit ${limit} for update of settling skip locked))
         returning session_id
-      ), ${toldSettled(atMs)}
+      ), ${writeSettledEvents(atMs)}
       select session_id from due`,
 
     claim: (request) => claimDue(statements, request),

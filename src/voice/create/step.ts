@@ -1,7 +1,7 @@
 import type { Config } from '../../../config/config.ts';
 import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Login } from '../../auth/known-logins.ts';
+import type { Login } from '../../auth/login-cache.ts';
 import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector, SuspectList } from '../../bots/contract.ts';
 import type { AdoptRequest } from '../../calls/contract.ts';

@@ -13,12 +13,13 @@ import { toggleZone, TopBar } from './frame/top-bar.tsx';
 import { ViewPage } from './frame/view-page.tsx';
 import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
 import { LoginPage } from './pages/login.tsx';
-import { Fact } from './parts/card.tsx';
-import { AwayBanner, togglePause } from './parts/freshness.tsx';
-import { useKeys } from './parts/keys.ts';
-import { usePage } from './parts/page.ts';
-import { useScope } from './parts/scope.tsx';
-import { Loading } from './parts/view-states.tsx';
+import { Fact } from './components/card.tsx';
+import { AwayBanner, togglePause } from './components/freshness.tsx';
+import { useKeys } from './components/shortcuts.ts';
+import { usePage } from './components/page-title.ts';
+import { useScope } from './components/scope.tsx';
+import { Loading } from './components/view-states.tsx';
+import { SECOND_MS } from './data/durations.ts';
 
 export function App() {
   return (
@@ -46,7 +47,7 @@ function Gate() {
   return <Loading />;
 }
 
-const PRELOAD_AFTER_MS = 3000;
+const PRELOAD_AFTER_MS = 3 * SECOND_MS;
 
 function Console() {
   const { path, url, query, route } = useLocation();

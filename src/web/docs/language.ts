@@ -1,4 +1,4 @@
-import { readKept, writeKept } from '../shared/kept.ts';
+import { readKept, writeKept } from '../shared/local-storage.ts';
 
 const KEY = 'switchboard-docs-language';
 

@@ -1,4 +1,4 @@
-import { RIGHT_TO_LEFT } from '../../protocol/languages/all.ts';
+import { RIGHT_TO_LEFT } from '../../protocol/visitor-messages/languages.ts';
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
@@ -6,10 +6,10 @@ import { solveChallenge } from './solve-challenge.ts';
 import { applyStyles } from './styles.ts';
 import { applyLooks, askAgent, unknown, type Disclosure } from './disclosure.ts';
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
-import type * as Talk from './talk/main.ts';
+import type * as Talk from './in-call/main.ts';
 import { createView, type View } from './view.ts';
-import { chooseLanguage, wordsOf } from './words/language.ts';
-import { withTexts } from './words/words.ts';
+import { chooseLanguage, wordsOf } from './messages/choose-language.ts';
+import { withTexts } from './messages/message-types.ts';
 
 const NAME = 'switchboard-widget';
 const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as const;

@@ -1,6 +1,6 @@
 import type { ConversationState } from './conversation.ts';
-import type { Status, MainWords } from './words/words.ts';
-import { timeIn } from './words/time.ts';
+import type { Status, MainWords } from './messages/message-types.ts';
+import { timeIn } from './messages/time.ts';
 
 /** The most important of the things that are true at the moment. */
 export function statusOf(now: ConversationState): Status {

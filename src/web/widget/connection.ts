@@ -1,7 +1,7 @@
 import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
 import { atEnd } from './abort.ts';
-import { openLink, type Link } from './link.ts';
-import { pauseMs } from './patience.ts';
+import { openLink, type Link } from './socket.ts';
+import { pauseMs } from './backoff.ts';
 
 const PATH = '/api/realtime/socket';
 const SUBPROTOCOL = 'switchboard.v1';

@@ -1,4 +1,4 @@
-import { own } from '../../protocol/languages/en.ts';
+import { own } from '../../protocol/visitor-messages/en.ts';
 import type { TransientCode } from '../../protocol/error-codes.ts';
 import type * as Api from './api.ts';
 

@@ -5,7 +5,7 @@ import { failure, refusal } from './error.ts';
 import { createPost, SESSION_PATH } from './http.ts';
 import { makeId } from './id.ts';
 import { openMicrophone, release } from './microphone.ts';
-import { persist } from './patience.ts';
+import { persist } from './backoff.ts';
 import { holdSession } from './session.ts';
 
 export { SwitchboardError } from './error.ts';

@@ -1,6 +1,6 @@
 import type { Usage, UsageReport } from './api.ts';
 import { makeId } from './id.ts';
-import { persist } from './patience.ts';
+import { persist } from './backoff.ts';
 
 export const USAGE_PATH = '/api/auth/usage';
 

@@ -21,13 +21,13 @@ import { createEmitter } from './emitter.ts';
 import { SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
 import { makeId } from './id.ts';
-import type { Question } from './link.ts';
+import type { Question } from './socket.ts';
 import { holdMicrophone, listMicrophones } from './microphone.ts';
 import { LEAVING, onPage, WAKING } from './page.ts';
-import { persist } from './patience.ts';
-import { startPulse } from './pulse.ts';
+import { persist } from './backoff.ts';
+import { startHeartbeats } from './heartbeats.ts';
 import { createReports, USAGE_PATH } from './reports.ts';
-import { createWords } from './words.ts';
+import { createInCallMessages } from './in-call-messages.ts';
 
 const HEARTBEAT_PATH = '/api/realtime/heartbeat';
 const END_PATH = '/api/realtime/end';
@@ -75,7 +75,7 @@ export function holdSession(
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
 
-  const { hear, committed, closed, ...verbs } = createWords(
+  const { hear, committed, closed, ...verbs } = createInCallMessages(
     terms.dataChannel === 'none',
     isPush,
     microphone,
@@ -179,7 +179,7 @@ export function holdSession(
 
   const reports = createReports((amounts, id) => ask<{ usage: Usage }>('usage', USAGE_PATH, amounts, id));
   // At most half of the idle limit, so that the server learns of activity before the limit is reached.
-  const pulse = startPulse(
+  const pulse = startHeartbeats(
     life.signal,
     () => Math.min(intervalSec, limits.maxIdleSec / 2) * 1000,
     beat,

@@ -29,7 +29,7 @@ export async function measureMonth(start, { entries, keys, agents, processes, re
   const { createPostgresRetention } = await load('stores/retention/postgres.ts');
   const { createPostgresBudgetUse } = await load('stores/budgets/postgres-use.ts');
   const { createPostgresLedger } = await load('stores/ledger/postgres.ts');
-  const { UsedOfBudgets } = await load('quota/budgets/use.ts');
+  const { UsedAmounts } = await load('quota/budgets/used-amounts.ts');
   const { createCalendar, createPeriods } = await load('quota/calendar.ts');
   const client = openExternal({ url: database.url, deadlineMs: 30_000 });
   const calendar = createCalendar('UTC');
@@ -45,8 +45,8 @@ export async function measureMonth(start, { entries, keys, agents, processes, re
     const wanted = { tenant: entries, 'agent:a0': entries / agents, 'key:k0': entries / keys };
     const measured = [];
     for (const [of, count] of Object.entries(wanted)) {
-      const first = await times(reads, () => used(new UsedOfBudgets(deps), of, AT_MS));
-      const known = new UsedOfBudgets(deps);
+      const first = await times(reads, () => used(new UsedAmounts(deps), of, AT_MS));
+      const known = new UsedAmounts(deps);
       await used(known, of, AT_MS);
       const again = await times(reads, (n) => used(known, of, AT_MS + (n + 1) * 1000));
       for (const { answer } of [first, again]) check(of, answer, count);

@@ -1,21 +1,21 @@
-import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/languages/all.ts';
+import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
-import { mountTalk } from '../../../src/web/element/talk/main.ts';
+import { mountTalk } from '../../../src/web/element/in-call/main.ts';
 import { createView } from '../../../src/web/element/view.ts';
-import { en } from '../../../src/web/element/words/en.ts';
-import { words as ar } from '../../../src/web/element/words/ar.ts';
-import { words as de } from '../../../src/web/element/words/de.ts';
-import { words as es } from '../../../src/web/element/words/es.ts';
-import { words as fr } from '../../../src/web/element/words/fr.ts';
-import { words as it } from '../../../src/web/element/words/it.ts';
-import { words as ja } from '../../../src/web/element/words/ja.ts';
-import { words as ko } from '../../../src/web/element/words/ko.ts';
-import { words as nl } from '../../../src/web/element/words/nl.ts';
-import { words as pl } from '../../../src/web/element/words/pl.ts';
-import { words as pt } from '../../../src/web/element/words/pt.ts';
-import { words as zh } from '../../../src/web/element/words/zh.ts';
-import { withTexts, type MainWords } from '../../../src/web/element/words/words.ts';
+import { en } from '../../../src/web/element/messages/en.ts';
+import { words as ar } from '../../../src/web/element/messages/ar.ts';
+import { words as de } from '../../../src/web/element/messages/de.ts';
+import { words as es } from '../../../src/web/element/messages/es.ts';
+import { words as fr } from '../../../src/web/element/messages/fr.ts';
+import { words as it } from '../../../src/web/element/messages/it.ts';
+import { words as ja } from '../../../src/web/element/messages/ja.ts';
+import { words as ko } from '../../../src/web/element/messages/ko.ts';
+import { words as nl } from '../../../src/web/element/messages/nl.ts';
+import { words as pl } from '../../../src/web/element/messages/pl.ts';
+import { words as pt } from '../../../src/web/element/messages/pt.ts';
+import { words as zh } from '../../../src/web/element/messages/zh.ts';
+import { withTexts, type MainWords } from '../../../src/web/element/messages/message-types.ts';
 import type { Moment } from '../element-moments.ts';
 
 /** How a test tells the page what to show. */

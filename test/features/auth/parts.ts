@@ -9,7 +9,7 @@ import {
 import { openLogin } from '../../support/login.ts';
 import { createLoginCodes, type LoginCodes } from '../../../src/auth/login-codes.ts';
 import type { LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
-import type { Visitor } from '../../../src/auth/standing.ts';
+import type { Visitor } from '../../../src/auth/address-lock.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import type { Database } from '../../../src/database/database.ts';

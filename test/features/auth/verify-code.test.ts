@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCodeHash, drawCode } from '../../../src/auth/code.ts';
+import { createCodeHash, drawCode } from '../../../src/auth/draw-code.ts';
 import type { LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';

@@ -3,7 +3,7 @@ import { ConfigError } from '../../../config/config-error.ts';
 import { readConfig } from '../../../config/config.ts';
 import { requireDrained } from '../../../src/app/former-provider.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
-import { closeFormerCalls } from '../../../src/calls/no-calls.ts';
+import { closeFormerCalls } from '../../../src/calls/close-former-calls.ts';
 import { call } from '../../contracts/voice-calls.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 

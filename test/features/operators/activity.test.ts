@@ -4,7 +4,7 @@ import { ActivityWriter } from '../../../src/operators/overview/activity-writer.
 import { byLabel, movedBetween } from '../../../src/operators/overview/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operators/overview/changes.ts';
 import { readMints } from '../../../src/operators/overview/mints.ts';
-import { usualHour } from '../../../src/operators/overview/usual.ts';
+import { usualHour } from '../../../src/operators/overview/usual-hour.ts';
 import type { ActivityCount, CountChange, Stretch } from '../../../src/stores/activity/contract.ts';
 import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';
 import { Activity } from '../../../src/telemetry/activity.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
-import { machineWords, type MachineLimits } from '../../../src/operators/machines/words.ts';
+import { machineWords, type MachineLimits } from '../../../src/operators/machines/labels.ts';
 import { drawnMachines, journaledMachines } from '../../../src/operators/machines/machines.ts';
 import { MACHINES } from '../../../src/stores/journal/contract.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { refOf } from '../../../src/kernel/ids.ts';
 import { BudgetLimits } from '../../../src/quota/budgets/budgets.ts';
-import type { BudgetOwner } from '../../../src/quota/budgets/matching.ts';
+import type { BudgetOwner } from '../../../src/quota/budgets/counted-by.ts';
 import { createCalendar, createPeriods } from '../../../src/quota/calendar.ts';
 import type { Budget } from '../../../src/stores/budgets/contract.ts';
 import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';

@@ -4,7 +4,7 @@ import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { refOf } from '../../../src/kernel/ids.ts';
 import { BudgetLimits } from '../../../src/quota/budgets/budgets.ts';
-import { percentOf } from '../../../src/quota/budgets/matching.ts';
+import { percentOf } from '../../../src/quota/budgets/used-share.ts';
 import { createPeriods } from '../../../src/quota/calendar.ts';
 import type { Budget, NewBudget } from '../../../src/stores/budgets/contract.ts';
 import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';

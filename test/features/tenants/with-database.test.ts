@@ -11,7 +11,7 @@ import type { Tenants, WidgetKey } from '../../../src/stores/tenants/contract.ts
 import { resolveSessionConfig } from '../../../src/tenants/agents.ts';
 import { TenantDirectory } from '../../../src/tenants/directory.ts';
 import { issueKey } from '../../../src/tenants/keys.ts';
-import { mergeTenantsFile } from '../../../src/tenants/watch.ts';
+import { mergeTenantsFile } from '../../../src/tenants/watch-file.ts';
 import { FakeActs, FakeBus, noBudgets, recorder } from './fakes.ts';
 
 let folder: string;

@@ -6,7 +6,7 @@ import { UsageApi } from '../../support/usage-api.ts';
 
 const FROM = Date.parse('2030-01-01');
 const TO = Date.parse('2030-01-02');
-const SPOKEN = { textIn: 100, textCached: 40, textOut: 30, audioIn: 900, audioCached: 300, audioOut: 700 };
+const VISITOR_MESSAGES = { textIn: 100, textCached: 40, textOut: 30, audioIn: 900, audioCached: 300, audioOut: 700 };
 
 describe('The usage that OpenAI tells', () => {
   let api: UsageApi;
@@ -14,7 +14,7 @@ describe('The usage that OpenAI tells', () => {
 
   beforeEach(async () => {
     api = await UsageApi.start();
-    api.days.set('2030-01-01', { models: { 'gpt-realtime': SPOKEN }, dollars: 1.25 });
+    api.days.set('2030-01-01', { models: { 'gpt-realtime': VISITOR_MESSAGES }, dollars: 1.25 });
     waited = [];
   });
   afterEach(() => api.close());
@@ -30,7 +30,7 @@ describe('The usage that OpenAI tells', () => {
     async (counts) => {
       api.counts = counts;
       const { models, microDollars } = await read();
-      expect([...models]).toEqual([['gpt-realtime', { ...NO_TOKENS, ...SPOKEN }]]);
+      expect([...models]).toEqual([['gpt-realtime', { ...NO_TOKENS, ...VISITOR_MESSAGES }]]);
       expect(microDollars).toBe(1_250_000);
     },
   );

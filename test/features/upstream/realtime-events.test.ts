@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { eventsOf } from '../../../src/upstream/realtime-events.ts';
-import { wordEvents } from '../../../src/upstream/realtime-words.ts';
+import { conversationEvents } from '../../../src/upstream/realtime-conversation.ts';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
@@ -47,7 +47,7 @@ const SIDEBANDS: ReadonlySet<string> = new Set(['session.updated', 'input_audio_
 test('The table says "nothing" of those events alone from which nothing is read, and names captions where they are made', () => {
   for (const { names, what } of documented()) {
     for (const type of names.filter((name) => !SIDEBANDS.has(name))) {
-      const words = wordEvents({ ...told, type });
+      const words = conversationEvents({ ...told, type });
       const isRead = words.length > 0 || eventsOf({ ...told, type }, undefined, 1000).length > 0;
       expect([type, !what.startsWith('nothing')]).toEqual([type, isRead]);
       expect([type, what.includes('caption')]).toEqual([type, words.some((event) => event.type === 'transcript')]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { signedHeaders } from '../../../src/kernel/webhook-signature.ts';
+import { signedHeaders } from '../../../src/webhooks/signature.ts';
 import { findBinary, reasonToSkip } from '../../support/services/binaries.ts';
 import { PATIENT_MS } from '../../support/soon.ts';
 import { freePort } from '../../support/services/server-process.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sortRows } from '../../../src/web/console/parts/sorting.tsx';
+import { sortRows } from '../../../src/web/console/components/sorting.tsx';
 
 describe('Rows of a list', () => {
   const sorted = (values: readonly (string | number | null)[], isDescending = false): unknown[] => [

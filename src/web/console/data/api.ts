@@ -1,6 +1,7 @@
 /** Requests to the service, with the browser's cookie. Nothing here throws: failures are values that a view can show. */
 import { signal } from '@preact/signals';
 import { noteServerTime } from './server-time.ts';
+import { SECOND_MS } from './durations.ts';
 
 export interface Refusal {
   readonly kind: 'refused';
@@ -35,7 +36,7 @@ export type ReadMore = () => Promise<Failure | undefined>;
 /** Whether a request found that the login has ended. The frame then asks for a new one, on top of the page. */
 export const isLoginLost = signal(false);
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 15 * SECOND_MS;
 /** The console is in English, so replies should be too. */
 const ENGLISH = { 'Accept-Language': 'en' };
 

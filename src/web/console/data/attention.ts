@@ -1,12 +1,13 @@
 /** What an operator should look at first: what stands out in the overview, apart from the service's verdict on itself and the provider. */
 import type { EndReason } from '../../../protocol/session.ts';
 import { moneyText } from '../../../protocol/money.ts';
-import { countText, shortName } from '../words/format.ts';
-import { nodeName } from '../words/nodes.ts';
-import { reasonWords } from '../words/reasons.ts';
+import { countText, shortName } from '../labels/format.ts';
+import { nodeName } from '../labels/nodes.ts';
+import { reasonWords } from '../labels/reasons.ts';
 import { isLate, oddNodes } from './nodes.ts';
-import { DAY_MS, queryText } from './query.ts';
+import { queryText } from './query.ts';
 import type { Overview } from './shapes.ts';
+import { DAY_MS } from './durations.ts';
 
 export interface Matter {
   /** `wrong`: needs action now. `watch`: should be watched. */

@@ -7,13 +7,13 @@ import type {
   FeedFrame,
   FeedTopic,
 } from '../../../protocol/operator/feed.ts';
+import { MINUTE_MS, SECOND_MS } from './durations.ts';
 
 const PATH: typeof FEED_PATH = '/api/operator/feed';
 const SUBPROTOCOL: typeof FEED_SUBPROTOCOL = 'switchboard.operator.v1';
-const SECOND = 1000;
-const MAX_RETRY_MS = 30 * SECOND;
+const MAX_RETRY_MS = 30 * SECOND_MS;
 /** A page that has been hidden this long makes no requests. */
-export const HIDDEN_REST_MS = 60 * SECOND;
+export const HIDDEN_REST_MS = MINUTE_MS;
 
 /** What a view wants to hear of. */
 export interface Watch {
@@ -31,7 +31,7 @@ interface Listener {
 
 /** Milliseconds to wait after this many failures: doubles each time, with jitter. */
 export function retryMs(failed: number): number {
-  return Math.min(MAX_RETRY_MS, SECOND * 2 ** failed) * (0.75 + Math.random() / 2);
+  return Math.min(MAX_RETRY_MS, SECOND_MS * 2 ** failed) * (0.75 + Math.random() / 2);
 }
 
 /** Whether the service reports what happens over the socket. */

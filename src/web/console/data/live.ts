@@ -8,19 +8,19 @@ import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { isForbidden, type Failure } from './api.ts';
 import { HIDDEN_REST_MS, isFeedOpen, listen, retryMs, type Watch } from './feed.ts';
 import { noteServerTime, now } from './server-time.ts';
+import { SECOND_MS } from './durations.ts';
 
-const SECOND = 1000;
-const ASK_EVERY_MS = 5 * SECOND;
+const ASK_EVERY_MS = 5 * SECOND_MS;
 /** Needed beside the feed too: the feed does not report heartbeats, and a login expires unless it is used. */
-const ASK_BESIDE_FEED_MS = 30 * SECOND;
+const ASK_BESIDE_FEED_MS = 30 * SECOND_MS;
 /** What the feed does not report is read as often as without a feed. */
 export const UNTOLD_MS = ASK_EVERY_MS;
-const STALE_AFTER_MS = 6 * SECOND;
-const AWAY_AFTER_MS = 15 * SECOND;
+const STALE_AFTER_MS = 6 * SECOND_MS;
+const AWAY_AFTER_MS = 15 * SECOND_MS;
 /** The least time between two readings of the views, however much happens. */
-const BETWEEN_READINGS_MS = 3 * SECOND;
+const BETWEEN_READINGS_MS = 3 * SECOND_MS;
 /** After this time, what happened is in the database, and other nodes know what is watched here. */
-const WRITTEN_AFTER_MS = 3 * SECOND;
+const WRITTEN_AFTER_MS = 3 * SECOND_MS;
 
 /** Reads what a view shows again. @returns whether the service answered */
 export type Refresh = () => Promise<boolean>;

@@ -1,6 +1,6 @@
 /** The overview, updated from the feed. */
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
-import { sumOf } from '../words/format.ts';
+import { sumOf } from '../labels/format.ts';
 import type { Activity, Overview } from './shapes.ts';
 
 type Tick = Extract<FeedFrame, { type: 'tick' }>;

@@ -1,7 +1,7 @@
 /** What a person has chosen in this browser. It never leaves the browser. */
 import { effect, signal, type Signal } from '@preact/signals';
-import { readKept, writeKept } from '../../shared/kept.ts';
-import type { Zone } from '../words/format.ts';
+import { readKept, writeKept } from '../../shared/local-storage.ts';
+import type { Zone } from '../labels/format.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 

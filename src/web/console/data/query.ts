@@ -1,8 +1,8 @@
 /** Addresses of pages. What is chosen on a page is in its query, so that a link shows what its sender saw. */
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DAY_MS };
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
 /** Values as a query with its question mark; empty if there are none. */
 export function queryText(values: Readonly<Record<string, string | undefined>>): string {

@@ -1,7 +1,7 @@
 /** Lists with a filter and an order that somebody has saved under a name. The server stores them; links to them are `?view=` and their id. */
 import { signal } from '@preact/signals';
 import type { OperatorView, savedViews as savedViewsReply, saveViewReply } from '../../../protocol/operator/view.ts';
-import { readKept, writeKept } from '../../shared/kept.ts';
+import { readKept, writeKept } from '../../shared/local-storage.ts';
 import { get, isPassing, post, remove, type Answer, type Failure } from './api.ts';
 import { keyOf } from './preferences.ts';
 import type { Output } from './shapes.ts';

@@ -1,9 +1,9 @@
 /** The server's time. Countdowns do not rely on the clock of the operator's computer. */
 import { signal } from '@preact/signals';
+import { MINUTE_MS, SECOND_MS } from './durations.ts';
 
-const SECOND = 1000;
 /** How long an exact time is trusted before a rougher one may replace it. */
-const EXACT_FOR_MS = 15 * 60 * SECOND;
+const EXACT_FOR_MS = 15 * MINUTE_MS;
 
 let offsetMs = 0;
 let exactUntilMs = 0;
@@ -21,4 +21,4 @@ export function noteServerTime(atMs: number, isRough = false): void {
 
 setInterval(() => {
   now.value = Date.now() + offsetMs;
-}, SECOND);
+}, SECOND_MS);

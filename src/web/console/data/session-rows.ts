@@ -7,6 +7,7 @@ import { createKept } from './places.ts';
 import { differ, RowStore } from './row-store.ts';
 import { noteServerTime, now } from './server-time.ts';
 import type { Session, SessionPage } from './shapes.ts';
+import { SECOND_MS } from './durations.ts';
 
 const PAGE = 50;
 const MAX_PAGE = 200;
@@ -216,7 +217,7 @@ function withoutId(session: Session): Session {
 }
 
 /** A reading may be older than what the feed has reported, and does not undo that for this long. */
-const HOLDS_MS = 10_000;
+const HOLDS_MS = 10 * SECOND_MS;
 
 export interface HeardChange {
   readonly change: SessionChange;

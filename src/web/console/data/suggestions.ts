@@ -3,11 +3,12 @@ import { signal } from '@preact/signals';
 import { get } from './api.ts';
 import type { Keys } from './keys.ts';
 import { me } from './identity.ts';
+import { MINUTE_MS } from './durations.ts';
 
 export type Suggested = 'tenant' | 'key' | 'agent';
 
 const MAX_SUGGESTED = 200;
-const MAX_AGE_MS = 60_000;
+const MAX_AGE_MS = MINUTE_MS;
 const keys = signal<Keys | undefined>(undefined);
 let readAtMs = -Infinity;
 let isReading = false;

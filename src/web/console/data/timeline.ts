@@ -1,7 +1,8 @@
 import type { OperatorEvent } from './shapes.ts';
+import { MINUTE_MS } from './durations.ts';
 
 /** Longer silences are folded into one entry. */
-const FOLD_AFTER_MS = 2 * 60_000;
+const FOLD_AFTER_MS = 2 * MINUTE_MS;
 
 /** An entry of the list. An event may stand for older ones that are like it. */
 export type Entry =

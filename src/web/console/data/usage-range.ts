@@ -1,6 +1,7 @@
 /** The range of a usage report, as in the page's address: `-7d`, or calendar days of the service. */
-import { DAY_MS, HOUR_MS, instantOf, queryText } from './query.ts';
+import { instantOf, queryText } from './query.ts';
 import type { UsageReport } from './shapes.ts';
+import { DAY_MS, HOUR_MS } from './durations.ts';
 
 export interface Range {
   readonly from?: string | undefined;

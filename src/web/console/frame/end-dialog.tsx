@@ -6,10 +6,10 @@ import { endTargets, say } from '../data/dialogs.ts';
 import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
-import { SessionMark } from '../parts/marks.tsx';
-import { Modal, ReasonField } from '../parts/modal.tsx';
-import { Warning, wordsOf } from '../parts/view-states.tsx';
-import { onSend } from '../parts/on-send.ts';
+import { SessionMark } from '../components/status-marks.tsx';
+import { Modal, ReasonField } from '../components/modal.tsx';
+import { Warning, wordsOf } from '../components/view-states.tsx';
+import { onSend } from '../components/on-submit.ts';
 
 const MAX_SHOWN = 5;
 

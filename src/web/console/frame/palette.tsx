@@ -9,9 +9,9 @@ import { theme } from '../data/preferences.ts';
 import { savedViews, viewHref } from '../data/saved-views.ts';
 import { isAddress, search, type SearchResult } from '../data/search.ts';
 import { shownPlaces } from '../pages/all.ts';
-import { togglePause } from '../parts/freshness.tsx';
-import { Modal } from '../parts/modal.tsx';
-import { useScope } from '../parts/scope.tsx';
+import { togglePause } from '../components/freshness.tsx';
+import { Modal } from '../components/modal.tsx';
+import { useScope } from '../components/scope.tsx';
 import { toggleZone } from './top-bar.tsx';
 
 interface Choice {

@@ -2,8 +2,8 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
 import { listAddress } from '../data/places.ts';
 import { shownPlaces } from '../pages/all.ts';
-import { Icon } from '../parts/icons.tsx';
-import { useScope } from '../parts/scope.tsx';
+import { Icon } from '../components/icons.tsx';
+import { useScope } from '../components/scope.tsx';
 
 /** The navigation: at the left, or at the bottom of a narrow screen. */
 export function Rail() {

@@ -4,8 +4,8 @@ import { access, identify, me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
 import { loginPath } from '../data/next-path.ts';
 import { shownPlaces } from '../pages/all.ts';
-import { LoginForm } from '../parts/login-form.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { LoginForm } from '../components/login-form.tsx';
+import { Modal } from '../components/modal.tsx';
 import { SingleKeys } from './top-bar.tsx';
 
 const keysOf = (): readonly (readonly [keys: string, what: string])[] => [

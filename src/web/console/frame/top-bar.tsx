@@ -4,11 +4,11 @@ import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
 import { logOut, me } from '../data/identity.ts';
 import { singleKeys, theme, zone, type Theme } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { LiveButton } from '../parts/freshness.tsx';
-import { Icon, Mark } from '../parts/icons.tsx';
-import { Menu } from '../parts/menu.tsx';
-import { ScopeChoice, useScope } from '../parts/scope.tsx';
-import { clockText, zoneText } from '../words/format.ts';
+import { LiveButton } from '../components/freshness.tsx';
+import { Icon, Mark } from '../components/icons.tsx';
+import { Menu } from '../components/menu.tsx';
+import { ScopeChoice, useScope } from '../components/scope.tsx';
+import { clockText, zoneText } from '../labels/format.ts';
 
 const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' };
 

@@ -4,8 +4,8 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { Failure } from '../data/api.ts';
 import { showPlace } from '../data/places.ts';
 import { readViews, savedViews } from '../data/saved-views.ts';
-import { usePage } from '../parts/page.ts';
-import { Empty, Loading, wordsOf } from '../parts/view-states.tsx';
+import { usePage } from '../components/page-title.ts';
+import { Empty, Loading, wordsOf } from '../components/view-states.tsx';
 
 /**
  * Opens the list that `?view=` names. If there is no such view, it does not show the unfiltered list in its place, because there "End…" ends

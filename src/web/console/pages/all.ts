@@ -2,7 +2,7 @@
 import type { FunctionComponent } from 'preact';
 import { lazy } from 'preact-iso';
 import { may, type Right } from '../data/identity.ts';
-import { Unloaded } from '../parts/view-states.tsx';
+import { Unloaded } from '../components/view-states.tsx';
 
 interface Page {
   /** In the router's notation. */
@@ -35,11 +35,11 @@ function pagesIn<Name extends string>(load: () => Promise<Readonly<Record<Name, 
 
 const overview = pagesIn(() => import('./overview.tsx'));
 const sessions = pagesIn(() => import('./sessions.tsx'));
-const figures = pagesIn(() => import('./figures.ts'));
+const figures = pagesIn(() => import('./other-pages.ts'));
 const machines = pagesIn<'CallPage' | 'CallsPage' | 'ChallengePage' | 'LoginDetailPage' | 'SessionPage'>(
-  () => import('./machines.ts'),
+  () => import('./session-pages.ts'),
 );
-const people = pagesIn(() => import('./people.ts'));
+const people = pagesIn(() => import('./login-pages.ts'));
 const webhooks = pagesIn(() => import('./webhook-pages.ts'));
 
 /** The pages in the navigation. */

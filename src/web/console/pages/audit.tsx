@@ -6,17 +6,17 @@ import { PagedRows, usePagedRows, type PageSource } from '../data/paged.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { now } from '../data/server-time.ts';
 import type { Output } from '../data/shapes.ts';
-import { DownloadRows } from '../parts/download-rows.tsx';
-import { AddressChoice, useFilter } from '../parts/filter-fields.tsx';
-import { FoundList } from '../parts/found-list.tsx';
-import { Standing } from '../parts/marks.tsx';
-import { Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import type { Column } from '../parts/table.tsx';
-import { Parts } from '../parts/text-parts.tsx';
-import { Empty } from '../parts/view-states.tsx';
-import { ACTION_NAMES, actionWords } from '../words/actions.ts';
-import { countText, shortRef } from '../words/format.ts';
+import { DownloadRows } from '../components/download-rows.tsx';
+import { AddressChoice, useFilter } from '../components/filter-fields.tsx';
+import { FoundList } from '../components/found-list.tsx';
+import { Standing } from '../components/status-marks.tsx';
+import { Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import type { Column } from '../components/table.tsx';
+import { Parts } from '../components/text-parts.tsx';
+import { Empty } from '../components/view-states.tsx';
+import { ACTION_NAMES, actionWords } from '../labels/actions.ts';
+import { countText, shortRef } from '../labels/format.ts';
 
 /** The query parameters that are filters. */
 const NAMES = ['action', 'actorRef', 'target', 'batchId', 'from', 'tenantId'] as const;

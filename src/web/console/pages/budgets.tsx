@@ -3,14 +3,14 @@ import type { Budget, BudgetFact, Budgets } from '../data/shapes.ts';
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
-import { OpenButton } from '../parts/modal.tsx';
-import { Ago, Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Table, type Column } from '../parts/table.tsx';
-import { knownOf, NoTenant, Outdated, Problem, Unread, Warning } from '../parts/view-states.tsx';
-import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
-import { shortName } from '../words/format.ts';
+import { OpenButton } from '../components/modal.tsx';
+import { Ago, Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { knownOf, NoTenant, Outdated, Problem, Unread, Warning } from '../components/view-states.tsx';
+import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../labels/budgets.ts';
+import { shortName } from '../labels/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
 
 /** The budgets of all tenants, or of the one in the address. */

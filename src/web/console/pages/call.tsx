@@ -1,23 +1,23 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { Drawing } from '../chart/drawing.tsx';
 import { momentOf } from '../chart/moment.ts';
-import { titleOf, UTC } from '../chart/words.ts';
+import { titleOf, UTC } from '../chart/labels.ts';
 import { keyPage } from '../data/keys.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useMachine, useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
-import { CallFacts } from '../parts/calls.tsx';
-import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
-import { History } from '../parts/history.tsx';
-import { useKeys } from '../parts/keys.ts';
-import { CallMark } from '../parts/marks.tsx';
-import { CopyMenu } from '../parts/menu.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { ToolCalls } from '../parts/tool-calls.tsx';
-import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
-import { agentName, countText } from '../words/format.ts';
+import { CallFacts } from '../components/calls.tsx';
+import { Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { History } from '../components/history.tsx';
+import { useKeys } from '../components/shortcuts.ts';
+import { CallMark } from '../components/status-marks.tsx';
+import { CopyMenu } from '../components/menu.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { ToolCalls } from '../components/tool-calls.tsx';
+import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { agentName, countText } from '../labels/format.ts';
 
 /** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
 export function CallPage() {

@@ -2,14 +2,14 @@ import { useLocation, useRoute } from 'preact-iso';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { ChallengeDetail } from '../data/shapes.ts';
-import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
-import { History } from '../parts/history.tsx';
-import { useKeys } from '../parts/keys.ts';
-import { ChallengeMark } from '../parts/marks.tsx';
-import { CopyMenu } from '../parts/menu.tsx';
-import { usePage } from '../parts/page.ts';
-import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
-import { shortName } from '../words/format.ts';
+import { Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { History } from '../components/history.tsx';
+import { useKeys } from '../components/shortcuts.ts';
+import { ChallengeMark } from '../components/status-marks.tsx';
+import { CopyMenu } from '../components/menu.tsx';
+import { usePage } from '../components/page-title.ts';
+import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { shortName } from '../labels/format.ts';
 
 /** Everything about one login code that was sent, except the code itself. */
 export function ChallengePage() {

@@ -3,15 +3,15 @@ import type { challengePage, OperatorChallenge } from '../../../protocol/operato
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
-import { DownloadRows } from '../parts/download-rows.tsx';
-import { AddressChoice } from '../parts/filter-fields.tsx';
-import { FoundList } from '../parts/found-list.tsx';
-import { ChallengeMark } from '../parts/marks.tsx';
-import { Countdown, Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import type { Column } from '../parts/table.tsx';
-import { Empty } from '../parts/view-states.tsx';
-import { shortName } from '../words/format.ts';
+import { DownloadRows } from '../components/download-rows.tsx';
+import { AddressChoice } from '../components/filter-fields.tsx';
+import { FoundList } from '../components/found-list.tsx';
+import { ChallengeMark } from '../components/status-marks.tsx';
+import { Countdown, Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import type { Column } from '../components/table.tsx';
+import { Empty } from '../components/view-states.tsx';
+import { shortName } from '../labels/format.ts';
 import { LoginTabs } from './logins.tsx';
 
 const STATES = [

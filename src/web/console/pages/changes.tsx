@@ -4,15 +4,15 @@ import { instantOf, queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { Changes } from '../data/shapes.ts';
-import { Card } from '../parts/card.tsx';
-import { Chips } from '../parts/filter-fields.tsx';
-import { Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Shown } from '../parts/view-states.tsx';
-import { actionWords } from '../words/actions.ts';
-import { actOf, howMuch, whatMoved, whereMoved } from '../words/changes.ts';
-import { countText } from '../words/format.ts';
+import { Card } from '../components/card.tsx';
+import { Chips } from '../components/filter-fields.tsx';
+import { Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Shown } from '../components/view-states.tsx';
+import { actionWords } from '../labels/actions.ts';
+import { actOf, howMuch, whatMoved, whereMoved } from '../labels/changes.ts';
+import { countText } from '../labels/format.ts';
 
 const SPANS: readonly (readonly [since: string, words: string])[] = [
   ['-1h', '1 h'],

@@ -3,13 +3,13 @@ import { post } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
-import { Fact, IdFact, TimeFact } from '../parts/card.tsx';
-import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
-import { sayOutcome } from '../parts/modal.tsx';
-import { Countdown } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
-import { countText, latencyText } from '../words/format.ts';
+import { Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { answerWords, DeliveryMark } from '../components/deliveries.tsx';
+import { sayOutcome } from '../components/modal.tsx';
+import { Countdown } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { countText, latencyText } from '../labels/format.ts';
 
 /** One event for one webhook: the result, and what was sent. */
 export function DeliveryPage() {

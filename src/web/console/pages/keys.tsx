@@ -3,17 +3,17 @@ import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
-import { KeyStanding, Standing } from '../parts/marks.tsx';
-import { Matter, Matters } from '../parts/matter.tsx';
-import { OpenButton } from '../parts/modal.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Table, type Column } from '../parts/table.tsx';
-import { knownOf, NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
+import { KeyStanding, Standing } from '../components/status-marks.tsx';
+import { Matter, Matters } from '../components/matters.tsx';
+import { OpenButton } from '../components/modal.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { knownOf, NoTenant, Outdated, Unread } from '../components/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
-import { countText, sumOf } from '../words/format.ts';
-import { warningWords } from '../words/key-warnings.ts';
-import { limitWords } from '../words/limits.ts';
+import { countText, sumOf } from '../labels/format.ts';
+import { warningWords } from '../labels/key-warnings.ts';
+import { limitWords } from '../labels/limits.ts';
 import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
 
 /** The widget keys of all tenants, or of the one in the address. */

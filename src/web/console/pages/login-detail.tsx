@@ -5,15 +5,15 @@ import { may } from '../data/identity.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { LoginDetail } from '../data/shapes.ts';
-import { Fact, TimeFact } from '../parts/card.tsx';
-import { History } from '../parts/history.tsx';
-import { useKeys } from '../parts/keys.ts';
-import { loginEndWords, LoginMark } from '../parts/marks.tsx';
-import { CopyMenu } from '../parts/menu.tsx';
-import { OpenButton, RevokeDialog } from '../parts/modal.tsx';
-import { Ago, Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { knownOf, Outdated, Unread } from '../parts/view-states.tsx';
+import { Fact, TimeFact } from '../components/card.tsx';
+import { History } from '../components/history.tsx';
+import { useKeys } from '../components/shortcuts.ts';
+import { loginEndWords, LoginMark } from '../components/status-marks.tsx';
+import { CopyMenu } from '../components/menu.tsx';
+import { OpenButton, RevokeDialog } from '../components/modal.tsx';
+import { Ago, Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
 
 /** One console login: whose it is, and what it did. */
 export function LoginDetailPage() {

@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks';
 import { get } from '../data/api.ts';
 import { access } from '../data/identity.ts';
 import { nextPath } from '../data/next-path.ts';
-import { Mark } from '../parts/icons.tsx';
-import { LoginForm } from '../parts/login-form.tsx';
-import { usePage } from '../parts/page.ts';
+import { Mark } from '../components/icons.tsx';
+import { LoginForm } from '../components/login-form.tsx';
+import { usePage } from '../components/page-title.ts';
 
 export function LoginPage() {
   const { query, route } = useLocation();

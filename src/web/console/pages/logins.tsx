@@ -6,15 +6,15 @@ import { may } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
-import { DownloadRows } from '../parts/download-rows.tsx';
-import { AddressChoice } from '../parts/filter-fields.tsx';
-import { FoundList } from '../parts/found-list.tsx';
-import { LoginMark } from '../parts/marks.tsx';
-import { FormDialog, OpenButton, textOf } from '../parts/modal.tsx';
-import { Ago, Countdown, Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import type { Column } from '../parts/table.tsx';
-import { Empty } from '../parts/view-states.tsx';
+import { DownloadRows } from '../components/download-rows.tsx';
+import { AddressChoice } from '../components/filter-fields.tsx';
+import { FoundList } from '../components/found-list.tsx';
+import { LoginMark } from '../components/status-marks.tsx';
+import { FormDialog, OpenButton, textOf } from '../components/modal.tsx';
+import { Ago, Countdown, Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import type { Column } from '../components/table.tsx';
+import { Empty } from '../components/view-states.tsx';
 
 /** Console logins, newest first. */
 export function LoginsPage() {

@@ -3,13 +3,13 @@ import { isLate, nodesAfter, oddNodes } from '../data/nodes.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
-import { Dependencies } from '../parts/dependencies.tsx';
-import { Matter } from '../parts/matter.tsx';
-import { Ago, Moment, Span } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Problem, Shown } from '../parts/view-states.tsx';
-import { countText, latencyText, sizeText } from '../words/format.ts';
+import { Dependencies } from '../components/dependencies.tsx';
+import { Matter } from '../components/matters.tsx';
+import { Ago, Moment, Span } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { Table, type Column } from '../components/table.tsx';
+import { Empty, Problem, Shown } from '../components/view-states.tsx';
+import { countText, latencyText, sizeText } from '../labels/format.ts';
 
 /** The live processes, and how they differ. */
 export function NodesPage() {

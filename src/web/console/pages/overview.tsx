@@ -5,29 +5,30 @@ import { isWhole, lastMinute, overviewAfter, overviewOver } from '../data/overvi
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Activity, Overview } from '../data/shapes.ts';
-import { Bars, type Bar } from '../parts/bars.tsx';
-import { Card } from '../parts/card.tsx';
-import { Code } from '../parts/code.tsx';
-import { Dependencies } from '../parts/dependencies.tsx';
-import { Chips } from '../parts/filter-fields.tsx';
-import { Shape } from '../parts/icons.tsx';
-import { StateMark } from '../parts/marks.tsx';
-import { Matter } from '../parts/matter.tsx';
-import { Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Shown, Warning } from '../parts/view-states.tsx';
-import { countText, latencyText } from '../words/format.ts';
-import { nodeName } from '../words/nodes.ts';
-import { reasonWords } from '../words/reasons.ts';
-import { STATE_NAMES, STATES } from '../words/states.ts';
+import { Bars, type Bar } from '../components/bars.tsx';
+import { Card } from '../components/card.tsx';
+import { ErrorCode } from '../components/error-code.tsx';
+import { Dependencies } from '../components/dependencies.tsx';
+import { Chips } from '../components/filter-fields.tsx';
+import { Shape } from '../components/icons.tsx';
+import { StateMark } from '../components/status-marks.tsx';
+import { Matter } from '../components/matters.tsx';
+import { Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Shown, Warning } from '../components/view-states.tsx';
+import { countText, latencyText } from '../labels/format.ts';
+import { nodeName } from '../labels/nodes.ts';
+import { reasonWords } from '../labels/reasons.ts';
+import { STATE_NAMES, STATES } from '../labels/states.ts';
 import { OverviewHeading } from './overview/emergency-stop.tsx';
 import { OverTime } from './overview/over-time.tsx';
 import { SpendCard } from './overview/spend.tsx';
 import { Verdict } from './overview/verdict.tsx';
+import { SECOND_MS } from '../data/durations.ts';
 
 /** Ticks update what changes fastest. The verdict, reasons, codes and the spend have to be read. */
-const BESIDE_TICKS_MS = 10_000;
+const BESIDE_TICKS_MS = 10 * SECOND_MS;
 /** While the database is away, the verdict is shown without it. */
 const PARTLY = { isWhole, over: overviewOver };
 
@@ -91,7 +92,7 @@ function Standing({ overview }: { readonly overview: Overview }) {
               <Counted
                 columns={['Code', 'Refusals']}
                 bars={barsOf(activity[span], 'refused', (code) => ({
-                  words: <Code code={code} />,
+                  words: <ErrorCode code={code} />,
                   href: to(`/console/refusals${queryText({ code, from })}`),
                 }))}
                 none="Nothing was refused."

@@ -4,11 +4,11 @@ import { dialog } from '../data/dialogs.ts';
 import { logOut } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { OwnLogins } from '../data/shapes.ts';
-import { FormDialog } from '../parts/modal.tsx';
-import { Ago, Countdown, Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { Table, type Column } from '../parts/table.tsx';
-import { Shown } from '../parts/view-states.tsx';
+import { FormDialog } from '../components/modal.tsx';
+import { Ago, Countdown, Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { Table, type Column } from '../components/table.tsx';
+import { Shown } from '../components/view-states.tsx';
 
 /** The operator's own logins. */
 export function OwnLoginsPage() {

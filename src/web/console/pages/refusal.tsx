@@ -2,17 +2,17 @@ import { useLocation, useRoute } from 'preact-iso';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
-import { Bars } from '../parts/bars.tsx';
-import { Card, Fact, IdFact, TimeFact } from '../parts/card.tsx';
-import { Code } from '../parts/code.tsx';
-import { useKeys } from '../parts/keys.ts';
-import { Matter } from '../parts/matter.tsx';
-import { CopyMenu } from '../parts/menu.tsx';
-import { Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Empty, knownOf, Shown } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { Bars } from '../components/bars.tsx';
+import { Card, Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { ErrorCode } from '../components/error-code.tsx';
+import { useKeys } from '../components/shortcuts.ts';
+import { Matter } from '../components/matters.tsx';
+import { CopyMenu } from '../components/menu.tsx';
+import { Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Empty, knownOf, Shown } from '../components/view-states.tsx';
+import { countText } from '../labels/format.ts';
 
 /** Why one request was refused, found by the request id in its reply. */
 export function RefusalPage() {
@@ -28,7 +28,7 @@ export function RefusalPage() {
   return (
     <div class="page">
       <div class="title-row">
-        <h1>{code === undefined ? 'Request' : <Code code={code} />}</h1>
+        <h1>{code === undefined ? 'Request' : <ErrorCode code={code} />}</h1>
         <span class="spring" />
         {found !== undefined && <CopyMenu path={path} text={resource.text.value} />}
       </div>
@@ -139,7 +139,7 @@ function Minute({ minute: { node, from, to, byCode } }: { readonly minute: Refus
             columns={['Code', 'Refusals']}
             bars={codes.map(([code, count]) => ({
               label: code,
-              words: <Code code={code} />,
+              words: <ErrorCode code={code} />,
               count,
               href: `/console/refusals${queryText({ code, from, to })}`,
             }))}

@@ -5,22 +5,22 @@ import { instantOf, queryText } from '../data/query.ts';
 import { countedAfter, toldRefusals } from '../data/refusals.ts';
 import { now } from '../data/server-time.ts';
 import type { Refusal, RefusalPage } from '../data/shapes.ts';
-import { Bars } from '../parts/bars.tsx';
-import { Card } from '../parts/card.tsx';
-import { Code } from '../parts/code.tsx';
-import { ColumnsChart } from '../parts/columns-chart.tsx';
-import { DownloadRows } from '../parts/download-rows.tsx';
-import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
-import { Fresh } from '../parts/freshness.tsx';
-import { Matter } from '../parts/matter.tsx';
-import { Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { SavedViews } from '../parts/saved-views.tsx';
-import { More, Table, type Column } from '../parts/table.tsx';
-import { Parts } from '../parts/text-parts.tsx';
-import { Empty, Shown } from '../parts/view-states.tsx';
-import { countText, sumOf } from '../words/format.ts';
-import { columnsOf } from '../words/series.ts';
+import { Bars } from '../components/bars.tsx';
+import { Card } from '../components/card.tsx';
+import { ErrorCode } from '../components/error-code.tsx';
+import { ColumnsChart } from '../components/columns-chart.tsx';
+import { DownloadRows } from '../components/download-rows.tsx';
+import { Choice, FilterForm, Text, useFilter } from '../components/filter-fields.tsx';
+import { Fresh } from '../components/freshness.tsx';
+import { Matter } from '../components/matters.tsx';
+import { Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { SavedViews } from '../components/saved-views.tsx';
+import { More, Table, type Column } from '../components/table.tsx';
+import { Parts } from '../components/text-parts.tsx';
+import { Empty, Shown } from '../components/view-states.tsx';
+import { countText, sumOf } from '../labels/format.ts';
+import { columnsOf } from '../labels/series.ts';
 
 const NAMES = ['code', 'tenantId', 'keyId', 'network', 'from', 'to'] as const;
 type Filter = FilterOf<(typeof NAMES)[number]>;
@@ -121,7 +121,7 @@ function Found({
               columns={['Code', 'Refusals']}
               bars={Object.entries(counted).map(([code, count]) => ({
                 label: code,
-                words: <Code code={code} />,
+                words: <ErrorCode code={code} />,
                 count,
                 href: `/console/refusals${queryText({ ...filter, code })}`,
               }))}
@@ -178,7 +178,7 @@ const COLUMNS: readonly Column<Refusal>[] = [
     isName: true,
     cell: ({ requestId, code }) => (
       <a href={`/console/refusals/${requestId}`}>
-        <Code code={code} />
+        <ErrorCode code={code} />
       </a>
     ),
   },

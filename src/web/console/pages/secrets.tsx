@@ -2,15 +2,15 @@ import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { Secrets, SecretTenant } from '../data/shapes.ts';
-import { Matter, Matters } from '../parts/matter.tsx';
-import { OpenButton } from '../parts/modal.tsx';
-import { Ago } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Table, type Column } from '../parts/table.tsx';
-import { Parts } from '../parts/text-parts.tsx';
-import { knownOf, NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { Matter, Matters } from '../components/matters.tsx';
+import { OpenButton } from '../components/modal.tsx';
+import { Ago } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { Parts } from '../components/text-parts.tsx';
+import { knownOf, NoTenant, Outdated, Unread } from '../components/view-states.tsx';
+import { countText } from '../labels/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
 
 /** The secrets of all tenants, or of the one in the address; never their values. */

@@ -8,14 +8,14 @@ import { askedFilter, feedFilter, FILTER_NAMES } from '../data/filter.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { rowsOf, type SessionRows } from '../data/session-rows.ts';
-import { Download } from '../parts/download.tsx';
-import { EndButton } from '../parts/end-button.tsx';
-import { useFilter } from '../parts/filter-fields.tsx';
-import { Fresh } from '../parts/freshness.tsx';
-import { usePage } from '../parts/page.ts';
-import { SavedViews } from '../parts/saved-views.tsx';
-import { Empty, Failed, Loading, Outdated } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { Download } from '../components/download.tsx';
+import { EndButton } from '../components/end-button.tsx';
+import { useFilter } from '../components/filter-fields.tsx';
+import { Fresh } from '../components/freshness.tsx';
+import { usePage } from '../components/page-title.ts';
+import { SavedViews } from '../components/saved-views.tsx';
+import { Empty, Failed, Loading, Outdated } from '../components/view-states.tsx';
+import { countText } from '../labels/format.ts';
 import { SessionFilter } from './sessions/session-filter.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 
@@ -52,7 +52,7 @@ export function SessionsPage() {
   const endFound = (): void => {
     const found = asked();
     // Loaded by then: the console loads the code of all pages soon after it is opened.
-    void import('./machines.ts').then(
+    void import('./session-pages.ts').then(
       ({ EndManyDialog }) => (dialog.value = <EndManyDialog filter={found} words={wordsOf(found)} />),
       () => say('The dialog could not be loaded: load the console again'),
     );

@@ -3,12 +3,12 @@ import type { OperatorSettings } from '../../../protocol/operator/me.ts';
 import { me } from '../data/identity.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
-import { AddressChoice } from '../parts/filter-fields.tsx';
-import { Matter } from '../parts/matter.tsx';
-import { usePage } from '../parts/page.ts';
-import { Table, type Column } from '../parts/table.tsx';
-import { Parts } from '../parts/text-parts.tsx';
-import { Empty, knownOf, Outdated, Unread, Warning } from '../parts/view-states.tsx';
+import { AddressChoice } from '../components/filter-fields.tsx';
+import { Matter } from '../components/matters.tsx';
+import { usePage } from '../components/page-title.ts';
+import { Table, type Column } from '../components/table.tsx';
+import { Parts } from '../components/text-parts.tsx';
+import { Empty, knownOf, Outdated, Unread, Warning } from '../components/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
   /** Whether nodes have different values for it. */

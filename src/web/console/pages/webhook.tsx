@@ -5,16 +5,16 @@ import { mayChange } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookApi, type Delivery, type DeliveryPage, type Webhook, type WebhookReply } from '../data/webhooks.ts';
-import { Fact, IdFact } from '../parts/card.tsx';
-import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
-import { Choice, FilterForm, Text, useFilter } from '../parts/filter-fields.tsx';
-import { FoundList } from '../parts/found-list.tsx';
-import { Matter } from '../parts/matter.tsx';
-import { OpenButton, sayOutcome } from '../parts/modal.tsx';
-import { Countdown, Moment } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { Empty, knownOf, Outdated, Unread } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { Fact, IdFact } from '../components/card.tsx';
+import { DELIVERY_COLUMNS } from '../components/deliveries.tsx';
+import { Choice, FilterForm, Text, useFilter } from '../components/filter-fields.tsx';
+import { FoundList } from '../components/found-list.tsx';
+import { Matter } from '../components/matters.tsx';
+import { OpenButton, sayOutcome } from '../components/modal.tsx';
+import { Countdown, Moment } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { Empty, knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { countText } from '../labels/format.ts';
 import { WebhookMark } from './webhooks.tsx';
 import { ReplayDialog } from './webhooks/replay-dialog.tsx';
 import {
@@ -23,8 +23,9 @@ import {
   DisableWebhookDialog,
   RotateWebhookDialog,
 } from './webhooks/webhook-dialogs.tsx';
+import { SECOND_MS } from '../data/durations.ts';
 
-const EVERY_MS = 2000;
+const EVERY_MS = 2 * SECOND_MS;
 const NAMES = ['state', 'type', 'session'] as const;
 const STATES = ['waiting', 'delivered', 'dead'].map((state) => [state, state] as const);
 

@@ -2,14 +2,14 @@ import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
-import { Standing } from '../parts/marks.tsx';
-import { OpenButton } from '../parts/modal.tsx';
-import { Ago } from '../parts/moments.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Table, type Column } from '../parts/table.tsx';
-import { Empty, knownOf, Outdated, Unread } from '../parts/view-states.tsx';
-import { countText } from '../words/format.ts';
+import { Standing } from '../components/status-marks.tsx';
+import { OpenButton } from '../components/modal.tsx';
+import { Ago } from '../components/times.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { Empty, knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { countText } from '../labels/format.ts';
 import { AddWebhookDialog } from './webhooks/webhook-dialogs.tsx';
 
 /** The state of a webhook endpoint. */

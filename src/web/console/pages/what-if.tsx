@@ -7,15 +7,15 @@ import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { Keys } from '../data/keys.ts';
 import type { WhatIf } from '../data/shapes.ts';
-import { Card } from '../parts/card.tsx';
-import { Chips } from '../parts/filter-fields.tsx';
-import { Refused, SelectField } from '../parts/modal.tsx';
-import { usePage } from '../parts/page.ts';
-import { useScope } from '../parts/scope.tsx';
-import { Empty, Shown } from '../parts/view-states.tsx';
+import { Card } from '../components/card.tsx';
+import { Chips } from '../components/filter-fields.tsx';
+import { Refused, SelectField } from '../components/modal.tsx';
+import { usePage } from '../components/page-title.ts';
+import { useScope } from '../components/scope.tsx';
+import { Empty, Shown } from '../components/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
-import { countText } from '../words/format.ts';
-import { CHANGES, changeOf, presentOf, REFUSED, type Tried } from '../words/what-if.ts';
+import { countText } from '../labels/format.ts';
+import { CHANGES, changeOf, presentOf, REFUSED, type Tried } from '../labels/what-if.ts';
 
 const SPANS: readonly (readonly [since: string, words: string])[] = [
   ['-1d', 'a day'],

@@ -5,8 +5,8 @@ import { patch, post, remove } from '../../data/api.ts';
 import { mayBoundAll } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import type { Budget, BudgetTenant, Output } from '../../data/shapes.ts';
-import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../../parts/modal.tsx';
-import { AT_LIMIT, PERIODS } from '../../words/budgets.ts';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../../components/modal.tsx';
+import { AT_LIMIT, PERIODS } from '../../labels/budgets.ts';
 
 /** Reads the fields of a budget that can be changed. */
 function termsOf(data: FormData) {

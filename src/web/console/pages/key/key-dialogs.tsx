@@ -3,8 +3,8 @@ import { useEffect } from 'preact/hooks';
 import type { OperatorKey, revokeKeyReply } from '../../../../protocol/operator/key.ts';
 import { post, type Failure } from '../../data/api.ts';
 import type { Output } from '../../data/shapes.ts';
-import { Refused, RevokeDialog } from '../../parts/modal.tsx';
-import { countText } from '../../words/format.ts';
+import { Refused, RevokeDialog } from '../../components/modal.tsx';
+import { countText } from '../../labels/format.ts';
 
 /** Revokes a key. How many sessions that ends is counted when the dialog opens. */
 export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>) {

@@ -1,9 +1,9 @@
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
 import type { RefusalPage } from '../../data/shapes.ts';
 import { queryText } from '../../data/query.ts';
-import { countText } from '../../words/format.ts';
-import { Code } from '../../parts/code.tsx';
-import { Shown } from '../../parts/view-states.tsx';
+import { countText } from '../../labels/format.ts';
+import { ErrorCode } from '../../components/error-code.tsx';
+import { Shown } from '../../components/view-states.tsx';
 import type { Resource } from '../../data/resource.ts';
 
 interface Props {
@@ -58,7 +58,7 @@ function Counted({ found: { tenantId, id, refusedHour }, page }: CountedProps) {
               <tr key={code}>
                 <th scope="row">
                   <a href={hrefOf({ code })}>
-                    <Code code={code} />
+                    <ErrorCode code={code} />
                   </a>
                 </th>
                 <td class="number">{countText(refusedHour?.[code] ?? 0)}</td>

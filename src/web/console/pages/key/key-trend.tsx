@@ -1,6 +1,6 @@
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
 import { moneyText } from '../../../../protocol/money.ts';
-import { countText } from '../../words/format.ts';
+import { countText } from '../../labels/format.ts';
 
 interface Props {
   readonly found: OperatorKey;

@@ -2,7 +2,7 @@
 import type { Signal } from '@preact/signals';
 import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
-import { SelectField, TextField } from '../../parts/modal.tsx';
+import { SelectField, TextField } from '../../components/modal.tsx';
 
 const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
   turnstile: 'Turnstile',

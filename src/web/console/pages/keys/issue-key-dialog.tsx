@@ -8,10 +8,10 @@ import { post } from '../../data/api.ts';
 import { mayOpenKeys } from '../../data/identity.ts';
 import type { KeyTenant } from '../../data/keys.ts';
 import type { Output } from '../../data/shapes.ts';
-import { KeyIssued } from '../../parts/key-issued.tsx';
-import { FormDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
-import { Unloaded } from '../../parts/view-states.tsx';
-import { LIMITS, TOTALS } from '../../words/limits.ts';
+import { KeyIssued } from '../../components/key-issued.tsx';
+import { FormDialog, SelectField, TextField, textOf, textsOf } from '../../components/modal.tsx';
+import { Unloaded } from '../../components/view-states.tsx';
+import { LIMITS, TOTALS } from '../../labels/limits.ts';
 
 interface Props {
   readonly tenants: readonly KeyTenant[];

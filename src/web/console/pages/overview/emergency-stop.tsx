@@ -6,17 +6,18 @@ import { queryText } from '../../data/query.ts';
 import type { Watch } from '../../data/feed.ts';
 import { useResource } from '../../data/resource.ts';
 import type { Output } from '../../data/shapes.ts';
-import { Matter } from '../../parts/matter.tsx';
-import { OpenButton, RevokeDialog } from '../../parts/modal.tsx';
-import { Moment } from '../../parts/moments.tsx';
-import { useScope } from '../../parts/scope.tsx';
-import { knownOf } from '../../parts/view-states.tsx';
-import { countText } from '../../words/format.ts';
+import { Matter } from '../../components/matters.tsx';
+import { OpenButton, RevokeDialog } from '../../components/modal.tsx';
+import { Moment } from '../../components/times.tsx';
+import { useScope } from '../../components/scope.tsx';
+import { knownOf } from '../../components/view-states.tsx';
+import { countText } from '../../labels/format.ts';
+import { SECOND_MS } from '../../data/durations.ts';
 
 type Stops = Output<typeof operatorStops>;
 
 /** The feed does not report what is still open after a stop. It does report the stop itself, as an operator's action. */
-const READ_MS = 3000;
+const READ_MS = 3 * SECOND_MS;
 const watched: Watch = { topics: ['audit'] };
 
 /** The heading of the overview, with the switch that stops everything in two clicks, and what is stopped. */

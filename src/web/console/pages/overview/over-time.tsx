@@ -2,12 +2,13 @@ import { queryText } from '../../data/query.ts';
 import { zone } from '../../data/preferences.ts';
 import { useResource } from '../../data/resource.ts';
 import type { ActivitySeries } from '../../data/shapes.ts';
-import { ColumnsChart } from '../../parts/columns-chart.tsx';
-import { Shown } from '../../parts/view-states.tsx';
-import { columnsOf } from '../../words/series.ts';
+import { ColumnsChart } from '../../components/columns-chart.tsx';
+import { Shown } from '../../components/view-states.tsx';
+import { columnsOf } from '../../labels/series.ts';
+import { SECOND_MS } from '../../data/durations.ts';
 
 /** Nodes save their counts every five seconds, and a column covers at least a minute. */
-const READ_EVERY_MS = 15_000;
+const READ_EVERY_MS = 15 * SECOND_MS;
 
 const CHARTS = [
   ['started', 'Sessions started'],

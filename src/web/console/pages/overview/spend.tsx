@@ -1,10 +1,10 @@
 import type { Overview } from '../../data/shapes.ts';
 import { moneyText } from '../../../../protocol/money.ts';
-import { countText, shareText, shortName } from '../../words/format.ts';
-import { Card } from '../../parts/card.tsx';
-import { Moment } from '../../parts/moments.tsx';
-import { useScope } from '../../parts/scope.tsx';
-import { Warning } from '../../parts/view-states.tsx';
+import { countText, shareText, shortName } from '../../labels/format.ts';
+import { Card } from '../../components/card.tsx';
+import { Moment } from '../../components/times.tsx';
+import { useScope } from '../../components/scope.tsx';
+import { Warning } from '../../components/view-states.tsx';
 
 /** How many are listed. The rest is on the usage page. */
 const TOLD = 3;

@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { freshness, isUnread } from '../../data/live.ts';
 import { now } from '../../data/server-time.ts';
 import type { Overview } from '../../data/shapes.ts';
-import { DependencyMark } from '../../parts/dependencies.tsx';
-import { Icon } from '../../parts/icons.tsx';
-import { Warning } from '../../parts/view-states.tsx';
-import { agoText, countText } from '../../words/format.ts';
-import { nodeName } from '../../words/nodes.ts';
+import { DependencyMark } from '../../components/dependencies.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Warning } from '../../components/view-states.tsx';
+import { agoText, countText } from '../../labels/format.ts';
+import { nodeName } from '../../labels/nodes.ts';
 
 type ProviderVerdict = NonNullable<Overview['verdict']>;
 

@@ -2,8 +2,8 @@
 import type { OperatorSecret, setSecretReply, signingSecretReply } from '../../../../protocol/operator/secret.ts';
 import { post } from '../../data/api.ts';
 import type { Output, SecretTenant } from '../../data/shapes.ts';
-import { Copied } from '../../parts/copy-button.tsx';
-import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
+import { Copied } from '../../components/copy-button.tsx';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../components/modal.tsx';
 
 interface SetProps {
   readonly tenants: readonly SecretTenant[];

@@ -3,11 +3,11 @@ import { ending } from '../../data/ending.ts';
 import { keyPage } from '../../data/keys.ts';
 import { queryText } from '../../data/query.ts';
 import type { SessionDetail } from '../../data/shapes.ts';
-import { Fact, IdFact, TimeFact } from '../../parts/card.tsx';
-import { Ago, Countdown, Moment, Span } from '../../parts/moments.tsx';
+import { Fact, IdFact, TimeFact } from '../../components/card.tsx';
+import { Ago, Countdown, Moment, Span } from '../../components/times.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
-import { countText } from '../../words/format.ts';
-import { limitRows } from '../../words/limits.ts';
+import { countText } from '../../labels/format.ts';
+import { limitRows } from '../../labels/limits.ts';
 
 /** Everything about a session that has no other place on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {

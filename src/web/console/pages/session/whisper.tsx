@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { post, type Failure } from '../../data/api.ts';
-import { useKeys } from '../../parts/keys.ts';
-import { Warning } from '../../parts/view-states.tsx';
-import { onSend } from '../../parts/on-send.ts';
+import { useKeys } from '../../components/shortcuts.ts';
+import { Warning } from '../../components/view-states.tsx';
+import { onSend } from '../../components/on-submit.ts';
 
 const MAX_LENGTH = 1000;
 

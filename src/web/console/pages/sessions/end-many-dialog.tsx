@@ -5,11 +5,11 @@ import type { Failure } from '../../data/api.ts';
 import { closeDialog } from '../../data/dialogs.ts';
 import { countOpen, endPart, type EndFilter, type OpenCount } from '../../data/ending-many.ts';
 import { refreshAll } from '../../data/live.ts';
-import { SessionMark, StateMark } from '../../parts/marks.tsx';
-import { Modal, ReasonField, Refused } from '../../parts/modal.tsx';
-import { Warning } from '../../parts/view-states.tsx';
-import { countText } from '../../words/format.ts';
-import { onSend } from '../../parts/on-send.ts';
+import { SessionMark, StateMark } from '../../components/status-marks.tsx';
+import { Modal, ReasonField, Refused } from '../../components/modal.tsx';
+import { Warning } from '../../components/view-states.tsx';
+import { countText } from '../../labels/format.ts';
+import { onSend } from '../../components/on-submit.ts';
 
 const MAX_SHOWN = 5;
 const MAX_TENANTS = 6;

@@ -1,9 +1,9 @@
 /** The filter of the list. Every choice goes into the address at once. */
 import { toggled, type FilterName } from '../../data/filter.ts';
-import { Choice, FilterForm, Text, type useFilter } from '../../parts/filter-fields.tsx';
-import { StateMark } from '../../parts/marks.tsx';
-import { REASON_NAMES, reasonWords } from '../../words/reasons.ts';
-import { STATE_NAMES } from '../../words/states.ts';
+import { Choice, FilterForm, Text, type useFilter } from '../../components/filter-fields.tsx';
+import { StateMark } from '../../components/status-marks.tsx';
+import { REASON_NAMES, reasonWords } from '../../labels/reasons.ts';
+import { STATE_NAMES } from '../../labels/states.ts';
 
 const TIMES: readonly (readonly [from: string, words: string])[] = [
   ['-15m', 'last 15 min'],

@@ -4,14 +4,14 @@ import type { Row } from '../../data/row-store.ts';
 import { now } from '../../data/server-time.ts';
 import type { SessionRows } from '../../data/session-rows.ts';
 import type { Session } from '../../data/shapes.ts';
-import { useKeys } from '../../parts/keys.ts';
-import { StateMark } from '../../parts/marks.tsx';
-import { Ago, Countdown, Span } from '../../parts/moments.tsx';
-import { useSorted } from '../../parts/sorting.tsx';
-import { More, Table, type Column } from '../../parts/table.tsx';
+import { useKeys } from '../../components/shortcuts.ts';
+import { StateMark } from '../../components/status-marks.tsx';
+import { Ago, Countdown, Span } from '../../components/times.tsx';
+import { useSorted } from '../../components/sorting.tsx';
+import { More, Table, type Column } from '../../components/table.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
-import { agentName, shortName } from '../../words/format.ts';
-import { reasonWords } from '../../words/reasons.ts';
+import { agentName, shortName } from '../../labels/format.ts';
+import { reasonWords } from '../../labels/reasons.ts';
 import { useVirtualRows } from './virtual-rows.ts';
 
 interface Props {

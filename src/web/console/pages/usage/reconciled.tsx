@@ -1,12 +1,13 @@
-import { DAY_MS, queryText } from '../../data/query.ts';
+import { queryText } from '../../data/query.ts';
 import { useResource } from '../../data/resource.ts';
 import type { ReconciledDay, Reconciliation } from '../../data/shapes.ts';
-import { Card } from '../../parts/card.tsx';
-import { Moment } from '../../parts/moments.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
-import { Problem, Shown } from '../../parts/view-states.tsx';
+import { Card } from '../../components/card.tsx';
+import { Moment } from '../../components/times.tsx';
+import { Table, type Column } from '../../components/table.tsx';
+import { Problem, Shown } from '../../components/view-states.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
-import { countText } from '../../words/format.ts';
+import { countText } from '../../labels/format.ts';
+import { DAY_MS } from '../../data/durations.ts';
 
 /** The API counts no further. */
 const MAX_COUNTED = 1000;

@@ -6,12 +6,12 @@ import { queryText } from '../../data/query.ts';
 import { search } from '../../data/search.ts';
 import type { UsageReport, UsageRow } from '../../data/shapes.ts';
 import { usageHref } from '../../data/usage-range.ts';
-import { StateOrWord } from '../../parts/marks.tsx';
-import { Moment } from '../../parts/moments.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
-import { Warning } from '../../parts/view-states.tsx';
+import { StateOrWord } from '../../components/status-marks.tsx';
+import { Moment } from '../../components/times.tsx';
+import { Table, type Column } from '../../components/table.tsx';
+import { Warning } from '../../components/view-states.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
-import { countText, shareText, shortName } from '../../words/format.ts';
+import { countText, shareText, shortName } from '../../labels/format.ts';
 
 interface Props {
   readonly by: string;

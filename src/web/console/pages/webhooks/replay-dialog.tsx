@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { replayReply } from '../../../../protocol/operator/webhook.ts';
 import { post } from '../../data/api.ts';
-import { DAY_MS } from '../../data/query.ts';
+import { DAY_MS } from '../../data/durations.ts';
 import { now } from '../../data/server-time.ts';
 import type { Output } from '../../data/shapes.ts';
 import { webhookApi, type Webhook } from '../../data/webhooks.ts';
-import { FormDialog, SelectField } from '../../parts/modal.tsx';
-import { countText } from '../../words/format.ts';
+import { FormDialog, SelectField } from '../../components/modal.tsx';
+import { countText } from '../../labels/format.ts';
 
 const SPANS = [
   ['1', 'the last day'],

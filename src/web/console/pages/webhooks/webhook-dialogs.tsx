@@ -6,10 +6,10 @@ import { queryText } from '../../data/query.ts';
 import { useResource } from '../../data/resource.ts';
 import type { Output } from '../../data/shapes.ts';
 import { webhookApi, type Webhook, type Webhooks } from '../../data/webhooks.ts';
-import { Copied } from '../../parts/copy-button.tsx';
-import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../parts/modal.tsx';
-import { Loading } from '../../parts/view-states.tsx';
-import { countText } from '../../words/format.ts';
+import { Copied } from '../../components/copy-button.tsx';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../components/modal.tsx';
+import { Loading } from '../../components/view-states.tsx';
+import { countText } from '../../labels/format.ts';
 
 interface WishProps {
   readonly known: Webhooks['types'];
