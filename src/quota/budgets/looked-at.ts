@@ -18,7 +18,7 @@ export interface LookedAt {
 interface LookDeps {
   readonly budgetUse: Pick<BudgetUse, 'subjectsOver' | 'sessionsOver'>;
   readonly sessions: Pick<EndingSessions, 'find'>;
-  readonly use: UsedOfBudgets;
+  readonly use: Pick<UsedOfBudgets, 'of'>;
 }
 
 /**
