@@ -18,7 +18,7 @@ export interface OwnerToCheck {
 interface CheckDeps {
   readonly budgetUse: Pick<BudgetUse, 'subjectsOver' | 'sessionsOver'>;
   readonly sessions: Pick<EndingSessions, 'find'>;
-  readonly amounts: UsedAmounts;
+  readonly amounts: Pick<UsedAmounts, 'of'>;
 }
 
 /**

@@ -295,6 +295,15 @@ describe('While the database is away', () => {
     expect(await sessions.authenticate(token, START + 24 * HOUR)).toBeUndefined();
   });
 
+  test('a login that only another node extended is not over at its former expiry, but told that the database is away', async () => {
+    const [a, b] = twoNodes({ isBusCut: true });
+    const { token } = await a.open(somebody(), START);
+    await b.authenticate(token, START);
+    const renewed = await a.authenticate(token, START + 20 * HOUR);
+    database.isAway = true;
+    await expect(b.authenticate(renewed?.renewedToken ?? 'none', START + 24 * HOUR)).rejects.toThrow(Unavailable);
+  });
+
   test('a token that cannot be checked is not refused, but told that the database is away', async () => {
     const { login, token } = await consoleLogins(database).open(somebody(), START);
     const sessions = consoleLogins(database);
