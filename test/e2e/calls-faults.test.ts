@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { HangupMode } from '../support/provider/calls.ts';
 import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
 import { soon } from '../support/soon.ts';
 import { promptly } from '../support/switchboard.ts';
@@ -36,45 +35,32 @@ async function nothingIsOpen(): Promise<void> {
 }
 
 describe('The end of a session', () => {
-  test.each<HangupMode>(['broken', 'hang', 'reset', 'rate limited'])(
-    'is answered while the provider cannot be asked (%s), and the call is hung up once it can',
-    async (mode) => {
-      const page = Page.of(world);
-      const call = await page.call(world);
-      world.provider.calls.hangupMode = mode;
-      expect((await page.end()).status).toBe(200);
-      await vi.waitFor(async () => expect((await seen(world, page)).calls[0]?.state).toBe('closing'), soon);
-      expect(await seen(world, page)).toMatchObject({ state: 'ended', endReason: 'closed_by_client' });
-      expect(call.ended).toBeUndefined();
-      world.provider.calls.hangupMode = 'ok';
-      await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-      await closed(page);
-    },
-  );
+  test('is answered while the provider cannot be asked, and the call is hung up once it can', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    world.provider.calls.hangupMode = 'broken';
+    expect((await page.end()).status).toBe(200);
+    await vi.waitFor(async () => expect((await seen(world, page)).calls[0]?.state).toBe('closing'), soon);
+    expect(await seen(world, page)).toMatchObject({ state: 'ended', endReason: 'closed_by_client' });
+    expect(call.ended).toBeUndefined();
+    world.provider.calls.hangupMode = 'ok';
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    await closed(page);
+  });
 });
 
 describe('A caller who goes away before the answer', () => {
-  test.each([
-    ['while the provider is asked', 'requests', (): void => void (world.provider.delayMs = 800)],
-    ['while the call is attached to', 'upgrades', (): void => void (world.provider.calls.attachMode = 'never')],
-    ['as soon as it has asked', 'nothing', (): void => undefined],
-  ] as const)('%s leaves no call behind and may try again', async (_when, awaited, prepare) => {
+  test('leaves no call behind and may try again', async () => {
     const page = await Page.of(world).create();
-    prepare();
-    const { provider } = world;
-    const seenOf = {
-      requests: () => provider.requests.length,
-      upgrades: () => provider.calls.upgrades,
-      nothing: () => 1,
-    };
-    const before = awaited === 'nothing' ? 0 : seenOf[awaited]();
+    const { calls } = world.provider;
+    calls.attachMode = 'never';
+    const before = calls.upgrades;
     const going = new AbortController();
     const answer = page.exchange({ signal: going.signal }).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(seenOf[awaited]()).toBeGreaterThan(before), soon);
+    await vi.waitFor(() => expect(calls.upgrades).toBeGreaterThan(before), soon);
     going.abort();
     expect(await answer).toBeInstanceOf(Error);
-    provider.delayMs = 0;
-    provider.calls.attachMode = 'ok';
+    calls.attachMode = 'ok';
     await closed(page);
     await vi.waitFor(async () => expect((await page.askTicket()).ticket).toMatch(/^ek_sb_/), soon);
     await vi.waitFor(async () => expect((await (await page.askTicket()).exchange()).status).toBe(201), soon);
@@ -84,20 +70,14 @@ describe('A caller who goes away before the answer', () => {
 });
 
 describe('A call that cannot be opened', () => {
-  test.each([
-    ['whose answer has a video', 502, () => void (world.provider.calls.createMode = 'answer with video')],
-    ['that nobody can attach to', 504, () => void (world.provider.calls.attachMode = 'never')],
-    ['that may not be attached to', 502, () => void (world.provider.calls.attachMode = 'unauthorized')],
-    ['whose provider is frozen', 504, () => void (world.provider.mode = 'hang')],
-    ['whose provider is reset', 502, () => void (world.provider.mode = 'reset')],
-  ])('%s is refused with %i, leaves nothing open, and costs only its ticket', async (_what, status, prepare) => {
-    await endAll();
+  test('is refused, leaves nothing open, and costs only its ticket', async () => {
+    for (const call of world.provider.calls.all) call.end('remote');
+    await nothingIsOpen();
     const page = await Page.of(world).create();
-    prepare();
+    world.provider.calls.attachMode = 'never';
     const reply = await page.exchange();
-    expect([reply.status, reply.text]).toEqual([status, expect.not.stringMatching(/rtc_|sk-|v=0/)]);
-    world.provider.mode = 'ok';
-    world.provider.calls.createMode = world.provider.calls.attachMode = 'ok';
+    expect([reply.status, reply.text]).toEqual([504, expect.not.stringMatching(/rtc_|sk-|v=0/)]);
+    world.provider.calls.attachMode = 'ok';
     await nothingIsOpen();
     const next = await (await page.askTicket()).dial(world);
     expect(next.ended).toBeUndefined();
@@ -113,12 +93,6 @@ describe('A call that cannot be opened', () => {
     await page.end();
   });
 });
-
-/** Ends the calls that earlier tests left at the provider. */
-async function endAll(): Promise<void> {
-  for (const call of world.provider.calls.all) call.end('remote');
-  await nothingIsOpen();
-}
 
 const missing = reasonToSkipPostgres();
 /** A deadline short enough to be told of a frozen database, and long enough for a busy machine. */

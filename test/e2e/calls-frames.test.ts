@@ -16,12 +16,11 @@ const words = [
   'what an operator whispered',
 ] as const;
 
-/** The tenant with a locked agent (its page has no data channel), and a second agent whose visitors hold a button to speak. */
+/** The tenant with a locked agent: its page has no data channel. */
 const locked: typeof acme = {
   tenants: acme.tenants.map((tenant) => {
     const [support] = tenant['agents'] as readonly object[];
-    const agent = { ...support, dataChannel: 'none' };
-    return { ...tenant, agents: [agent, { ...agent, id: 'held', turns: { detect: 'push' } }] };
+    return { ...tenant, agents: [{ ...support, dataChannel: 'none' }] };
   }),
 };
 
@@ -109,49 +108,6 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     expect(got.length).toBeGreaterThan(1000);
     for (const secret of ['Help the caller.', call.id, world.provider.apiKey]) expect(got).not.toContain(secret);
     expect(world.leaks()).toEqual([]);
-  });
-
-  test('turn what the visitor says while holding a button into a turn, and ignore silence', async () => {
-    const page = new Page(() => one.origin, world.confidential);
-    page.hasChannel = false;
-    const reply = await page.tryCreate({ agentId: 'held' });
-    expect(reply.body).toMatchObject({ agent: { push: true } });
-    const call = await page.dial(world);
-    expect(call.session['audio']).toMatchObject({ input: { turn_detection: null } });
-    const socket = await page.at(() => two.origin).listen(['call']);
-    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ state: 'open' })), soon);
-    const before = call.heard.length;
-    const said = (): readonly unknown[] => toldTo(call).slice(before);
-
-    call.inputMs = 60_000;
-    socket.say({ type: 'talk', on: true });
-    await vi.waitFor(() => expect(said()).toEqual(['input_audio_buffer.clear']), soon);
-    socket.say({ type: 'talk', on: false });
-    await vi.waitFor(() => expect(said().at(-1)).toBe('input_audio_buffer.commit'), soon);
-    await answered(socket);
-    socket.say({ type: 'talk', on: true });
-    await vi.waitFor(() => expect(said()).toHaveLength(3), soon);
-    call.inputMs = 1200;
-    call.isPlayed = true;
-    call.playedMs = 700;
-    socket.say({ type: 'talk', on: false });
-    await vi.waitFor(() => expect(said().at(-1)).toBe('response.create'), soon);
-    expect(said().slice(2)).toEqual(['input_audio_buffer.clear', 'input_audio_buffer.commit', 'response.create']);
-
-    const agent = (on: boolean): object => ({ type: 'speech', who: 'agent', on });
-    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(agent(true)), soon);
-    call.say('It is a long story');
-
-    // The next press interrupts the answer, and the caption keeps how much of it was heard.
-    socket.say({ type: 'talk', on: true });
-    await vi.waitFor(() => expect(said().slice(-2)).toEqual(['response.cancel', 'output_audio_buffer.clear']), soon);
-    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(agent(false)), soon);
-    const cut = { text: 'It is a long story', final: true, cutAtMs: 700 };
-    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(expect.objectContaining(cut)), soon);
-    const presses = (): readonly unknown[] =>
-      framesOf(socket).flatMap(({ type, who, on }) => (type === 'speech' && who === 'visitor' ? [on] : []));
-    await vi.waitFor(() => expect(presses()).toEqual([true, false, true, false, true]), soon);
-    expect(framesOf(socket).filter(({ type }) => type === 'error')).toEqual([]);
   });
 
   test('contain nothing of what an operator whispers on another node', async () => {

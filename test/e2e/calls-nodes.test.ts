@@ -148,33 +148,6 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     );
   });
 
-  test('are hung up if their session ended while no node held them', async () => {
-    const page = pageAtOne();
-    const call = await page.call(world);
-    await one.end('SIGKILL');
-    expect((await atTwo(page).end()).status).toBe(200);
-    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-  });
-
-  test('are hung up if their node is killed before the page has its answer', async () => {
-    const page = await pageAtOne().create();
-    const before = world.provider.calls.upgrades;
-    world.provider.calls.attachMode = 'never';
-    const answer = page.exchange().catch((error: unknown) => error);
-    await vi.waitFor(() => expect(world.provider.calls.upgrades).toBe(before + 1), soon);
-    await one.end('SIGKILL');
-    expect(await answer).toBeInstanceOf(Error);
-    world.provider.calls.attachMode = 'ok';
-    const lost = world.provider.lastCall;
-    await vi.waitFor(() => expect(lost.ended?.reason).toBe('hangup'), soon);
-    await vi.waitFor(
-      async () => expect(await callOf(page)).toMatchObject({ state: 'closed', closeReason: 'create_failed' }),
-      soon,
-    );
-    const next = await (await atTwo(page).askTicket()).dial(world);
-    expect(next.ended).toBeUndefined();
-  });
-
   test('are handed over when their node shuts down, and go on', async () => {
     const page = pageAtOne();
     const call = await page.call(world);

@@ -66,33 +66,6 @@ describe('A page that speaks to the provider itself, and asks for more than it m
     expect(seenThen.call?.microDollars).toBe(bill(call));
   });
 
-  test('runs no more than two responses at once, with a key that allows overrides, and pays for those running at the end', async () => {
-    const { page, call } = await open(siteKey);
-    for (let n = 0; n < 4; n += 1) call.fromPage(besideTheConversation);
-    await vi.waitFor(() => expect(call.open).toHaveLength(2), soon);
-    call.tellsCancelledUsage = false;
-    await page.end();
-    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-    const { call: metered } = await counted(page);
-    expect(call.billed).toHaveLength(4);
-    // Two responses reported their usage; the cost of the other two is estimated, at least from their context.
-    expect(metered?.estimatedMicroDollars).toBeGreaterThan(0);
-    expect(metered?.microDollars).toBeGreaterThan(0);
-  });
-
-  test('pays for a response by context and time if it leaves just before the response is done', async () => {
-    const { page, call } = await open(siteKey);
-    call.generation = undefined;
-    const usage = { input_tokens: 1000, output_tokens: 20, input_token_details: { text_tokens: 1000 } };
-    call.beginResponse(usage, 'resp_told');
-    call.finishResponse();
-    call.beginResponse(undefined, 'resp_left');
-    call.end('remote');
-    const { call: metered } = await counted(page);
-    expect(metered?.microDollars).toBeGreaterThanOrEqual(2 * 1000 * IN + 20 * OUT);
-    expect(metered?.estimatedMicroDollars).toBeGreaterThanOrEqual(1000 * IN);
-  });
-
   test('gets the provider’s refusal for a second response in the conversation, which does not count against it', async () => {
     const { page, call } = await open(lockedKey);
     for (let n = 0; n < 5; n += 1) call.fromPage({ type: 'response.create' });

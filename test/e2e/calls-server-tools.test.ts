@@ -4,15 +4,13 @@ import { setSecret } from '../../src/secrets/secrets.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import type { CreateReply } from '../../src/protocol/create.ts';
 import { DemoServer } from '../support/demo-server.ts';
-import type { TestCall } from '../support/provider/call.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
-import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { soon } from '../support/soon.ts';
 import { openStored } from '../support/stored.ts';
 import { SocketClient } from '../support/socket-client.ts';
-import { runToEnd, type Switchboard } from '../support/switchboard.ts';
+import { runToEnd } from '../support/switchboard.ts';
 import { ToolServer } from '../support/tool-server.ts';
 import { site, siteKey, type World } from '../support/world.ts';
 import { Page, seen, startCalls, type CallSeen } from './calls-world.ts';
@@ -127,40 +125,6 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     await page.end();
     expect(world.leaks()).toEqual([]);
   });
-
-  test('is answered once, and the agent goes on once, if the sideband breaks during the answer', async () => {
-    tools.mode = { body: '{"state":"lost"}' };
-    const page = Page.of(world);
-    page.hasChannel = false;
-    const call = await page.call(world);
-    const told = (type: string) => call.heard.filter((event) => event['type'] === type);
-    const before = tools.requests.length;
-    // From now on nothing that is sent to the provider arrives.
-    call.stall();
-    call.askForTool('call_1', 'lookup_order');
-    const [{ ref = '' } = {}] = (await seen(world, page)).calls as readonly Partial<CallSeen>[];
-    await vi.waitFor(async () => {
-      const { body } = await world.backend().get(`/api/operator/calls/${ref}`);
-      expect(body).toMatchObject({ tools: [{ state: 'answered' }] });
-    }, soon);
-    expect(told('conversation.item.create')).toEqual([]);
-    call.breakSidebands();
-    await vi.waitFor(() => expect(told('response.create')).toHaveLength(1), soon);
-    expect(told('conversation.item.create')).toMatchObject([
-      { item: { id: 'sb_call_1', call_id: 'call_1', output: '{"state":"lost"}' } },
-    ]);
-    // The conversation holds the answer, whether or not the node has heard so: another break changes nothing.
-    call.finishResponse();
-    const { attached } = call;
-    call.breakSidebands();
-    await vi.waitFor(() => expect(call.attached).toBe(attached + 1), soon);
-    await page.end();
-    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-    expect(told('conversation.item.create').every(({ item }) => (item as { id: string }).id === 'sb_call_1')).toBe(
-      true,
-    );
-    expect([told('response.create'), tools.requests.slice(before)].map(({ length }) => length)).toEqual([1, 1]);
-  });
 });
 
 /** All that the database holds about how the session was created. */
@@ -171,137 +135,6 @@ async function dumpOf(world: World, sessionId: string): Promise<string> {
   expect(rows).toHaveLength(1);
   return JSON.stringify(rows);
 }
-
-const reasonForTwo = reason ?? reasonToSkipRedis();
-
-describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes ${reasonForTwo ?? ''}`, () => {
-  let tools: ToolServer;
-  let redis: RedisService;
-  let world: World;
-  /** Holds the call. */
-  let one: Switchboard;
-
-  beforeAll(async () => {
-    [tools, redis] = await Promise.all([ToolServer.start(), startRedis()]);
-    const lookup = { kind: 'server_tool', name: 'lookup', url: `http://localhost:${tools.port}/`, microDollars: 700 };
-    const agent = { id: 'support', dataChannel: 'none', tools: [lookup] };
-    const file = {
-      tenants: [{ id: 'acme', widgetKeys: [{ id: 'site', key: siteKey, origin: site }], agents: [agent] }],
-    };
-    world = await startCalls({ REDIS_URL: redis.url, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' }, file);
-    one = world.server;
-    await world.startServer();
-  });
-
-  afterAll(async () => {
-    await one?.end('SIGKILL');
-    await world?.close();
-    await redis?.stop();
-    await tools?.close();
-  });
-
-  const ENDS = { body: '{"order":"closed","switchboard":{"end":{"reason":"order_closed"}}}' };
-
-  /** A page on the second node, whose call the first node holds and whose agent was given a tool's answer that ends the session. */
-  async function askForTheEnd(): Promise<{ page: Page; call: TestCall; socket: SocketClient }> {
-    tools.mode = ENDS;
-    const page = new Page(() => world.server.origin, world.confidential);
-    page.hasChannel = false;
-    await page.create();
-    const atHolder = page.at(() => one.origin);
-    atHolder.hasChannel = false;
-    const call = await atHolder.dial(world);
-    call.isPlayed = true;
-    const socket = await page.listen(['call']);
-    call.askForTool('call_1', 'lookup');
-    await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
-    expect(told(call)).toMatchObject([{ item: { id: 'sb_call_1', call_id: 'call_1', output: '{"order":"closed"}' } }]);
-    return { page, call, socket };
-  }
-
-  const told = (call: TestCall) => call.heard.filter(({ type }) => type === 'conversation.item.create');
-  const asked = (call: TestCall) => call.heard.filter(({ type }) => type === 'response.create');
-
-  /** Checks that the session has ended for page, provider and operators, and that nothing is left open. */
-  async function expectEnded(page: Page, call: TestCall, socket: SocketClient): Promise<void> {
-    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-    await vi.waitFor(() => expect(socket.messages.join('')).toContain('"reason":"closed_by_tool"'), soon);
-    await vi.waitFor(
-      async () =>
-        expect(await seen(world, page)).toMatchObject({
-          state: 'ended',
-          endReason: 'closed_by_tool',
-          calls: [{ state: 'closed', closeReason: 'tool_ended', hangup: 'confirmed' }],
-        }),
-      soon,
-    );
-    const [{ ref = '' } = {}] = (await seen(world, page)).calls as readonly Partial<CallSeen>[];
-    const { body } = await world.backend().get(`/api/operator/calls/${ref}`);
-    expect(body).toMatchObject({ tools: [{ state: 'answered', endReason: 'order_closed' }] });
-    expect(page.got.join('') + socket.messages.join('') + JSON.stringify(call.heard)).not.toContain('order_closed');
-    expect((await page.post('/api/realtime/ticket')).status).not.toBe(200);
-  }
-
-  test('can end the session with its answer, once the agent has finished speaking, whichever node the page is on', async () => {
-    const { page, call, socket } = await askForTheEnd();
-    call.finishResponse();
-    call.say('Goodbye.');
-    await vi.waitFor(() => expect(socket.messages.join('')).toContain('Goodbye.'), soon);
-    expect([call.ended, (await seen(world, page)).state]).toEqual([undefined, 'engaged']);
-    call.playOut();
-    await expectEnded(page, call, socket);
-    expect([told(call), asked(call)].map(({ length }) => length)).toEqual([1, 1]);
-  });
-
-  test('is answered once by the node that takes the call, and costs its price once, if its node is killed while it runs', async () => {
-    tools.mode = 'hang';
-    const before = tools.requests.length;
-    const page = new Page(() => one.origin, world.confidential);
-    page.hasChannel = false;
-    const call = await page.call(world);
-    call.askForTool('call_1', 'lookup');
-    await vi.waitFor(() => expect(tools.requests).toHaveLength(before + 1), soon);
-    await one.end('SIGKILL');
-    const outputs = () => call.heard.filter(({ type }) => type === 'conversation.item.create');
-    await vi.waitFor(() => expect(outputs()).toHaveLength(1), soon);
-    expect(outputs()).toMatchObject([
-      { item: { id: 'sb_call_1', call_id: 'call_1', output: '{"error":"interrupted"}' } },
-    ]);
-    await vi.waitFor(() => expect(call.heard.filter(({ type }) => type === 'response.create')).toHaveLength(1), soon);
-    const atOther = page.at(() => world.server.origin);
-    const [{ ref }] = (await seen(world, atOther)).calls as [CallSeen];
-    const toolsSeen = async () => (await world.backend().get(`/api/operator/calls/${ref}`)).body;
-    await vi.waitFor(
-      async () => expect(await toolsSeen()).toMatchObject({ tools: [{ state: 'failed', code: 'interrupted' }] }),
-      soon,
-    );
-    await vi.waitFor(async () => {
-      const { microDollars = 0, estimatedMicroDollars = 0 } = (await seen(world, atOther)).calls[0] ?? {};
-      expect(microDollars - estimatedMicroDollars).toBe(700);
-    }, soon);
-    await atOther.end();
-    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-    expect([tools.requests.length - before, outputs().length]).toEqual([1, 1]);
-  });
-
-  test('ends the session once the last words have been said again, if its node is killed during them', async () => {
-    one = world.server;
-    await world.startServer();
-    const { page, call, socket } = await askForTheEnd();
-    await one.end('SIGKILL');
-    const sidebands = call.attached;
-    await vi.waitFor(() => expect(call.attached).toBeGreaterThan(sidebands), soon);
-    call.finishResponse();
-    call.playOut();
-    await vi.waitFor(() => expect(asked(call)).toHaveLength(2), soon);
-    expect(call.ended).toBeUndefined();
-    call.finishResponse();
-    call.playOut();
-    await expectEnded(page, call, socket);
-    // The provider accepts no second item with the same id.
-    expect(new Set(told(call).map(({ item }) => (item as { id: string }).id))).toEqual(new Set(['sb_call_1']));
-  });
-});
 
 describe('The demo of a development machine', () => {
   let server: DemoServer;

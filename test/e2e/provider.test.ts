@@ -12,17 +12,13 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
+/** One of each outcome; the others are tried in features/upstream. */
 const cases: readonly [ProviderMode, number, string][] = [
   ['invalid key', 502, 'UPSTREAM_ERROR'],
   ['rate limited', 429, 'RATE_LIMIT_EXCEEDED'],
-  ['broken', 502, 'UPSTREAM_ERROR'],
   ['garbage', 502, 'UPSTREAM_ERROR'],
-  ['wrong shape', 502, 'UPSTREAM_ERROR'],
-  ['huge', 502, 'UPSTREAM_ERROR'],
-  ['redirect', 502, 'UPSTREAM_ERROR'],
   ['reset', 502, 'UPSTREAM_ERROR'],
   ['hang', 504, 'UPSTREAM_TIMEOUT'],
-  ['hang in body', 504, 'UPSTREAM_TIMEOUT'],
 ];
 
 describe('A provider that fails', () => {
@@ -42,17 +38,6 @@ describe('A provider that fails', () => {
     const opened = await world.visitor().post('/api/session', create);
     expect(opened.status, opened.text).toBe(200);
   });
-
-  test.each<ProviderMode>(['no session id', 'strange session id'])(
-    '(%s) is given a session id of ours',
-    async (mode) => {
-      world.provider.mode = mode;
-      const email = `${mode.replaceAll(' ', '-')}@mail.example`;
-      const reply = await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support', email });
-      expect(reply.status, reply.text).toBe(200);
-      expect(reply.body.id).toMatch(/^sess_[\w-]{10,}$/);
-    },
-  );
 
   test('is reported to operators without its key, a secret, or any of its own text', async () => {
     expect(world.printed()).toContain('"dependency":"provider"');

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Lru } from '../../src/kernel/lru.ts';
+import { examples } from '../support/examples.ts';
 
 describe('A memory of what was used lately', () => {
   test('keeps half of its capacity, in whatever order that is used', () => {
@@ -49,5 +51,25 @@ describe('A memory of what was used lately', () => {
     }
     memory.delete('one');
     expect(memory.size).toBe(0);
+  });
+
+  test('never returns what was deleted or replaced', () => {
+    const step = fc.tuple(
+      fc.constantFrom('set', 'get', 'delete'),
+      fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      fc.nat(),
+    );
+    const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const memory = new Lru<string>(4);
+      const truth = new Map<string, string>();
+      for (const [what, key, n] of steps) {
+        for (const each of [memory, truth]) {
+          if (what === 'set') each.set(key, `${n}`);
+          if (what === 'delete') each.delete(key);
+        }
+        expect([undefined, truth.get(key)]).toContain(memory.get(key));
+      }
+    });
+    fc.assert(holds, examples(200));
   });
 });

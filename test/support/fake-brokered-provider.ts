@@ -203,6 +203,20 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     return sideband;
   }
 
+  /** Holds each step from now on until the returned function lets the newest one go on; later ones are not held then. */
+  hold(of?: 'create' | 'attach' | 'isKnown' | 'hangUp'): () => void {
+    let goOn = (): void => undefined;
+    this.before = (step) =>
+      (of === undefined || step === of) &&
+      new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+    return () => {
+      this.before = () => undefined;
+      goOn();
+    };
+  }
+
   get sideband(): FakeSideband {
     const last = this.sidebands.at(-1);
     if (last === undefined) throw new Error('nobody has attached');

@@ -95,9 +95,12 @@ export function loginCodes(
   };
 }
 
-/** @param device the id of a device cookie that outlives every test */
+/** When device cookies expire: after every test. */
+export const DEVICE_UNTIL_MS = 1_000_000_000 * HOUR;
+
+/** @param device the id of a device cookie */
 function visitorOf(from: string, device: string | undefined): Visitor {
-  return { from, device: device === undefined ? undefined : { id: device, untilMs: 1_000_000_000 * HOUR } };
+  return { from, device: device === undefined ? undefined : { id: device, untilMs: DEVICE_UNTIL_MS } };
 }
 
 /** A login that starts now and expires in an hour. */

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Lru } from '../../../src/kernel/lru.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { examples } from '../../support/examples.ts';
 
@@ -63,39 +62,5 @@ describe('A subject', () => {
     expect(subjects.equal(a, '')).toBe(false);
     expect(subjects.equal('', a)).toBe(false);
     expect(subjects.equal(a, a + a)).toBe(false);
-  });
-});
-
-describe('The cache of recently used values', () => {
-  test('never holds more than its capacity, and keeps what is in use', () => {
-    const recent = new Lru<string>(100);
-    recent.set('used', 'value');
-    const used = new Set<string | undefined>();
-    let most = 0;
-    for (let n = 0; n < 10_000; n += 1) {
-      recent.set(`other${n}`, 'x');
-      used.add(recent.get('used'));
-      most = Math.max(most, recent.size);
-    }
-    expect([...used]).toEqual(['value']);
-    expect(most).toBeLessThanOrEqual(100);
-    expect(recent.get('other0')).toBeUndefined();
-  });
-
-  test('never returns what was deleted or replaced', () => {
-    const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
-    const step = fc.tuple(fc.constantFrom('set', 'get', 'delete'), key, fc.nat(1_000));
-    const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const recent = new Lru<string>(4);
-      const truth = new Map<string, string>();
-      for (const [what, key, n] of steps) {
-        if (what === 'set') recent.set(key, `${n}`);
-        if (what === 'set') truth.set(key, `${n}`);
-        if (what === 'delete') recent.delete(key);
-        if (what === 'delete') truth.delete(key);
-        expect([undefined, truth.get(key)]).toContain(recent.get(key));
-      }
-    });
-    fc.assert(holds, examples(1_000));
   });
 });

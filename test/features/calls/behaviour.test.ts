@@ -1,28 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { describe, expect, test } from 'vitest';
 import type { Behaviour } from '../../../src/protocol/behaviour.ts';
-import { CallsWorld, done, SESSION, started } from './calls-world.ts';
+import { done, node, SESSION, started, useCalls, world } from './calls-world.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('The agent of a call', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
-  });
+  useCalls();
 
   async function open(behaviour: Behaviour): Promise<void> {
-    const setup = world.setups.get(SESSION);
-    if (setup === undefined) throw new Error('no setup');
-    world.setups.set(SESSION, { ...setup, behaviour });
+    world.setUp({ behaviour });
     await world.open(node);
   }
 
-  const asked = () => world.provider.sideband.asked;
+  const asked = () => world.sideband.asked;
 
   test.each([
     ['Hello there.', 'Say exactly: Hello there.'],
@@ -66,9 +57,7 @@ describe('The agent of a call', () => {
 
   /** Ages the session until it has a minute left. */
   function age(): void {
-    const session = world.sessions.get(SESSION);
-    if (session === undefined) throw new Error('no session');
-    world.sessions.set(SESSION, { ...session, startedAtMs: session.startedAtMs - 59 * MINUTE_MS });
+    world.change({ startedAtMs: world.clock.now() - 59 * MINUTE_MS });
   }
 
   test('says goodbye once, half a minute before the end of the session', async () => {
@@ -155,10 +144,10 @@ describe('The agent of a call', () => {
   test('is told that the end is near if it chooses its own words, and speaks as soon as it may', async () => {
     age();
     await open({ wrapUp: true });
-    world.provider.sideband.hear(started('resp_1'));
+    world.hear(started('resp_1'));
     await world.pass(35_000);
     expect(asked()).toEqual([{ type: 'message', role: 'system', text: expect.stringContaining('Say goodbye') }]);
-    world.provider.sideband.hear(done('resp_1'));
+    world.hear(done('resp_1'));
     expect(asked()[1]).toEqual({ type: 'respond', instructions: null });
   });
 
@@ -169,11 +158,11 @@ describe('The agent of a call', () => {
     await world.pass(1000);
     const question = { type: 'respond', instructions: 'Say exactly: Are you there?' };
     expect(asked()).toEqual([question]);
-    world.provider.sideband.hear(started('resp_1'));
-    world.provider.sideband.hear(done('resp_1'));
-    await world.pass(120_000);
+    world.hear(started('resp_1'));
+    world.hear(done('resp_1'));
+    await world.pass(25_000);
     expect(asked()).toEqual([question]);
-    for (const isOn of [true, false]) world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn });
+    for (const isOn of [true, false]) world.hear({ type: 'speech', who: 'visitor', isOn });
     await world.pass(20_500);
     expect(asked()).toEqual([question, question]);
   });
@@ -182,7 +171,7 @@ describe('The agent of a call', () => {
     await open({ silence: { askAfterSec: 20 } });
     await world.pass(15_000);
     const words = { type: 'transcript', item: 'item_1', who: 'visitor', text: 'Hello.', isWhole: true } as const;
-    world.provider.sideband.hear(words);
+    world.hear(words);
     await world.pass(15_000);
     expect(asked()).toEqual([]);
     await world.pass(5500);

@@ -1,18 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { node, SESSION, useCalls, world } from './calls-world.ts';
 
 type Told = Extract<BusMessage, { type: 'call.told' }>;
 
 describe('The clients of a session', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
+  useCalls();
   let told: Told[];
 
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
+  beforeEach(() => {
     told = [];
     world.bus.subscribe((message) => {
       if (message.type === 'call.told') told.push(message);
@@ -21,13 +17,13 @@ describe('The clients of a session', () => {
 
   const events = (): string[] => told.map(({ event }) => event);
   const say = (...types: readonly ('speaking' | 'listening')[]): void => {
-    for (const type of types) world.provider.sideband.hear({ type });
+    for (const type of types) world.hear({ type });
   };
 
   test('are told that its call is open, who speaks, and that it is over', async () => {
     const { id: callId } = await world.open(node);
     say('speaking', 'listening');
-    world.provider.sideband.endWith('remote');
+    world.sideband.endWith('remote');
     await node.settled();
     expect(told).toEqual(
       ['ready', 'speaking', 'listening', 'over'].map((event) => ({

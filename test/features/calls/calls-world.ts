@@ -1,6 +1,7 @@
 import { BlockList } from 'node:net';
-import { expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import type { WorstCase } from '../../../machines/held-call/responses.ts';
+import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
@@ -14,6 +15,7 @@ import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
 import { NodeLease } from '../../../src/node/lease.ts';
 import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
+import type { CallFrame, CallRequest } from '../../../src/protocol/call-frames.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { createInProcessBus, listenerOf } from '../../../src/stores/bus/in-process.ts';
@@ -29,8 +31,9 @@ import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
 import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
+import { FakeBrokeredProvider, type FakeSideband } from '../../support/fake-brokered-provider.ts';
 import { ManualTimers } from '../../support/manual-timers.ts';
+import { answerSdp, offerSdp } from '../../support/provider/sdp.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
 export const SESSION = 's:00000000000000000000000000000000:AAAAAAAAAAAAAAAAAAAAAA';
@@ -46,6 +49,21 @@ export function started(id: string, changes: Partial<StartedResponse> = {}): Ups
 
 export function done(id: string, isTold = true): UpstreamEvent {
   return { type: 'responseDone', id, isTold };
+}
+
+/** The world of the present test and its first two nodes: see `useCalls`. */
+export let world: CallsWorld;
+export let node: VoiceCalls;
+/** Only with two nodes. */
+export let other: VoiceCalls;
+
+/** Gives each test of the file, or of the describe block, a world of its own with this many nodes. */
+export function useCalls(nodes: 1 | 2 = 1): void {
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    node = await world.addNode();
+    if (nodes > 1) other = await world.addNode();
+  });
 }
 
 /** Keeps what metering is told, in order. */
@@ -168,11 +186,24 @@ export class CallsWorld {
   beforeSave: (record: CallRecord) => unknown = () => undefined;
   /** Runs after a call is saved but before the save is answered; it may throw. */
   afterSave: (record: CallRecord) => void = () => undefined;
+  /** What pages were shown, which of their tools were settled, and how their requests were answered. */
+  readonly shown: CallFrame[] = [];
+  readonly settled: string[] = [];
+  readonly answers: (string | null)[] = [];
+  /** When each call is due next, from what was saved last: before that the database need not be asked which are. */
+  readonly #dueAtMs = new Map<string, number>();
 
   private constructor(database: TestDatabase) {
     this.database = database;
     this.stores = createPostgresStores(database);
     this.addSession(SESSION);
+    this.bus.subscribe({
+      'call.shown': ({ frames, settled }) => {
+        this.shown.push(...frames);
+        this.settled.push(...settled);
+      },
+      'call.answered': ({ code }) => this.answers.push(code),
+    });
   }
 
   static async start(): Promise<CallsWorld> {
@@ -183,6 +214,23 @@ export class CallsWorld {
     const at = this.clock.now();
     this.sessions.set(id, openedRecord(brokeredTerms(id), at));
     this.setups.set(id, brokeredSetup(id, at));
+  }
+
+  /** Changes how the session was set up: before its call, as nodes read it then. */
+  setUp(changes: Partial<SessionSetup>): void {
+    const setup = this.setups.get(SESSION);
+    if (setup !== undefined) this.setups.set(SESSION, { ...setup, ...changes });
+  }
+
+  /** Sets the session up with a page that has a data channel, or with one that has none, as the provider answers it. */
+  setUpChannel(dataChannel: 'none' | 'open', changes: Partial<SessionSetup> = {}): void {
+    this.setUp({ dataChannel, ...changes });
+    this.provider.answerSdp = answerSdp(offerSdp({ channel: dataChannel === 'open' }));
+  }
+
+  /** Why the session ended; null while it has not. */
+  get endReason(): VoiceRecord['endReason'] {
+    return this.sessions.get(SESSION)?.endReason ?? null;
   }
 
   /** Ends the session. @param isTold false if the message to the nodes is lost */
@@ -224,11 +272,19 @@ export class CallsWorld {
       others,
       store: {
         ...this.stores.calls,
+        insert: async (record, most) => {
+          this.#dueAtMs.set(record.id, nextDeadline(record));
+          return this.stores.calls.insert(record, most);
+        },
         save: async (record, version) => {
           await this.beforeSave(record);
-          const isSaved = await this.stores.calls.save(record, version);
+          const isSaved = await this.save(record, version);
           this.afterSave(record);
           return isSaved;
+        },
+        due: async (owner, at, limit) => {
+          const isAnyDue = this.database.isAway || Math.min(...this.#dueAtMs.values()) <= at;
+          return isAnyDue ? this.stores.calls.due(owner, at, limit) : [];
         },
       },
       nodes: this.stores.liveNodes,
@@ -246,10 +302,10 @@ export class CallsWorld {
             isWhole: true,
           }),
         noteActivity: (id, at) => this.#noteActivity(id, at),
-        noteHeard: (id, _at, heardUntilMs) => this.#change(id, { heardUntilMs }),
+        noteHeard: (id, _at, heardUntilMs) => this.change({ heardUntilMs }, id),
         noteSpoke: (id, at) => {
           this.spoken.push(at);
-          this.#change(id, { wordsDueAtMs: 0 });
+          this.change({ wordsDueAtMs: 0 }, id);
         },
         end: (id, reason) => this.endSession(id, reason),
       },
@@ -289,10 +345,17 @@ export class CallsWorld {
     return node;
   }
 
+  /** Saves a call, as a node does. */
+  async save(record: CallRecord, version: number): Promise<boolean> {
+    const isSaved = await this.stores.calls.save(record, version);
+    if (isSaved) this.#dueAtMs.set(record.id, nextDeadline(record));
+    return isSaved;
+  }
+
   /** A page of the session is there, and has its resume token. */
   seen(id = SESSION): void {
     this.tokens.add(id);
-    this.#change(id, { lastSeenAtMs: this.clock.now() });
+    this.change({ lastSeenAtMs: this.clock.now() }, id);
   }
 
   /** Kills the node, with everything that it was doing. */
@@ -323,6 +386,45 @@ export class CallsWorld {
     const [newest] = await this.stores.calls.ofSession(id);
     if (newest === undefined) throw new Error('the session has no call');
     return newest;
+  }
+
+  /** The newest sideband. */
+  get sideband(): FakeSideband {
+    return this.provider.sideband;
+  }
+
+  /** The provider tells this over the newest sideband. */
+  hear(...events: readonly UpstreamEvent[]): void {
+    for (const event of events) this.sideband.hear(event);
+  }
+
+  /** What the newest sideband was asked, of one type. */
+  askedFor<T extends FakeSideband['asked'][number]['type']>(type: T) {
+    return this.sideband.asked.filter((each): each is Extract<typeof each, { readonly type: T }> => each.type === type);
+  }
+
+  /** The newest sideband breaks. @returns when */
+  async lose(): Promise<number> {
+    this.sideband.close();
+    await Promise.resolve();
+    for (const each of this.nodes) await each.settled();
+    return this.clock.now();
+  }
+
+  /** A node whose sockets want what pages of the call are shown, or no longer. @param tools those that its pages were asked for */
+  want(isOn = true, tools: readonly string[] = []): void {
+    this.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'of the sockets', isOn, tools });
+  }
+
+  /** A page asks for something. */
+  request(frame: CallRequest, untilMs = this.clock.now() + 2000, sessionId = SESSION): void {
+    this.bus.publish({ type: 'call.asked', sessionId, request: 'r', untilMs, frame });
+  }
+
+  /** Lets time pass for timers alone: by default until what pages are shown has been gathered. */
+  gather(ms = 150): void {
+    this.clock.advance(ms);
+    this.timers.advance(ms);
   }
 
   /** Lets time pass, and runs the nodes' regular work as often as in the service. */
@@ -365,12 +467,13 @@ export class CallsWorld {
 
   #noteActivity(id: string, at: number): void {
     this.activity.push(at);
-    this.#change(id, { lastActivityAtMs: at });
+    this.change({ lastActivityAtMs: at }, id);
   }
 
-  #change(id: string, change: Partial<VoiceRecord>): void {
+  /** Changes the session as it is kept. */
+  change(changes: Partial<VoiceRecord>, id = SESSION): void {
     const session = this.sessions.get(id);
-    if (session !== undefined) this.sessions.set(id, { ...session, ...change });
+    if (session !== undefined) this.sessions.set(id, { ...session, ...changes });
   }
 
   #note(error: unknown): void {

@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isRecap } from '../../../packages/echo/words.ts';
 import { RecentTurns } from '../../../src/calls/pages/recent-turns.ts';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { CallFrame } from '../../../src/protocol/call-frames.ts';
-import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
-import { answerSdp, offerSdp } from '../../support/provider/sdp.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import type { Recaps } from '../../../src/stores/recaps/contract.ts';
+import { node, SESSION, useCalls, world } from './calls-world.ts';
 
 const MAX_BYTES = 4096;
 
@@ -68,39 +66,36 @@ describe('What the agent of the next call is told', () => {
 });
 
 describe('A later call of a session', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
+  useCalls();
+  beforeEach(() => world.setUpChannel('none', { behaviour: { greeting: 'Welcome!' } }));
 
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    const setup = world.setups.get(SESSION);
-    if (setup === undefined) throw new Error('no setup');
-    world.setups.set(SESSION, { ...setup, dataChannel: 'none', behaviour: { greeting: 'Welcome!' } });
-    world.provider.answerSdp = answerSdp(offerSdp({ channel: false }));
-    node = await world.addNode();
-  });
-
-  const want = (): void =>
-    world.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'other', isOn: true, tools: [] });
-  const says = (item: string, text: string, isWhole = true): void =>
-    world.provider.sideband.hear({ type: 'transcript', item, who: 'visitor', text, isWhole } satisfies UpstreamEvent);
-  const gather = (): void => {
-    world.clock.advance(150);
-    world.timers.advance(150);
+  const says = (item: string, text: string, isWhole = true): void => {
+    world.hear({ type: 'transcript', item, who: 'visitor', text, isWhole });
+    world.gather();
   };
   /** What the agent of the newest call was told about earlier calls. */
   const told = (): unknown[] =>
-    world.provider.sideband.asked.flatMap((each) =>
-      each.type === 'message' ? [[each.id, each.role, linesOf(each.text)]] : [],
-    );
-  const greetings = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'respond');
+    world.sideband.asked.flatMap((each) => (each.type === 'message' ? [[each.id, each.role, linesOf(each.text)]] : []));
+  const greetings = (): unknown[] => world.askedFor('respond');
 
-  async function begin(): Promise<void> {
-    await world.open(node);
-    want();
+  async function begin(on = node): Promise<void> {
+    await world.open(on);
+    world.want();
     says('i1', 'Are you open on Sunday?');
-    gather();
     await world.pass(250);
+  }
+
+  /** A node of which we know each recap that it keeps, in the place of the first one. */
+  async function keepingTrack() {
+    const kept: string[] = [];
+    const { recaps } = world;
+    const keep: Recaps['keep'] = (id, sealed, ...rest) => {
+      kept.push(sealed);
+      return recaps.keep(id, sealed, ...rest);
+    };
+    world.recaps = { ...recaps, keep };
+    world.kill(node);
+    return { kept, recaps, holder: await world.addNode() };
   }
 
   test('tells its agent once what captions showed, and does not greet', async () => {
@@ -109,9 +104,8 @@ describe('A later call of a session', () => {
     await world.open(node);
     const seed = [['sb_recap', 'user', [{ visitor: 'Are you open on Sunday?' }]]];
     expect([told(), greetings()]).toEqual([seed, []]);
-    want();
+    world.want();
     says('i1', 'And on Monday?');
-    gather();
     await world.pass(5000);
     expect(told()).toEqual(seed);
     await world.open(node);
@@ -123,8 +117,7 @@ describe('A later call of a session', () => {
   test('includes what was being said when the page left', async () => {
     await begin();
     says('i2', 'I would like', false);
-    gather();
-    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    world.hear({ type: 'over', reason: 'remote' });
     await world.pass(1000);
     await world.open(node);
     expect(told()).toEqual([
@@ -133,32 +126,21 @@ describe('A later call of a session', () => {
   });
 
   test('costs one write for each turn, also while the former call is still closing', async () => {
-    const { recaps } = world;
-    const kept: string[] = [];
-    world.recaps = {
-      ...recaps,
-      keep: (id, sealed, untilMs, at) => {
-        kept.push(sealed);
-        return recaps.keep(id, sealed, untilMs, at);
-      },
-    };
-    world.kill(node);
-    node = await world.addNode();
-    await begin();
+    const { kept, holder } = await keepingTrack();
+    await begin(holder);
     expect(kept).toHaveLength(1);
     says('i2', 'I would', false);
-    gather();
     await world.pass(250);
     expect(kept).toHaveLength(1);
-    const former = world.provider.sideband;
-    await world.open(node);
-    await node.settled();
+    const former = world.sideband;
+    await world.open(holder);
+    await holder.settled();
     expect(kept).toHaveLength(2);
     // The provider is slow to end the former call.
     for (const text of [' like', ' to', ' know']) {
       former.hear({ type: 'transcript', item: 'i2', who: 'visitor', text, isWhole: false });
-      gather();
-      await node.settled();
+      world.gather();
+      await holder.settled();
     }
     expect(kept).toHaveLength(2);
     expect(told()).toEqual([['sb_recap', 'user', [{ visitor: 'Are you open on Sunday?' }, { visitor: 'I would' }]]]);
@@ -167,11 +149,9 @@ describe('A later call of a session', () => {
   test('loses no turn that is complete only after the page left', async () => {
     await begin();
     says('i2', 'I would like', false);
-    gather();
-    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    world.hear({ type: 'over', reason: 'remote' });
     await node.settled();
     says('i2', 'I would like to know');
-    gather();
     await node.settled();
     await world.open(node);
     expect(told()).toEqual([
@@ -182,10 +162,9 @@ describe('A later call of a session', () => {
   test('includes what a page wrote over its data channel, but not the recap itself', async () => {
     await begin();
     await world.open(node);
-    want();
+    world.want();
     says('item_of_the_page', 'I write to the provider.');
     says('sb_recap', 'As the provider repeats what we told it.');
-    gather();
     await world.pass(250);
     await world.open(node);
     expect(told()).toEqual([
@@ -196,7 +175,6 @@ describe('A later call of a session', () => {
   test('includes nothing that no page was shown', async () => {
     await world.open(node);
     says('i1', 'Nobody wants to know');
-    gather();
     await world.pass(500);
     await world.open(node);
     expect([told(), greetings()]).toEqual([[], []]);
@@ -207,9 +185,8 @@ describe('A later call of a session', () => {
     world.kill(node);
     const other = await world.addNode();
     await world.pass(15_000);
-    want();
+    world.want();
     says('i2', 'Still there?');
-    gather();
     await world.pass(250);
     await other.stop();
     world.kill(other);
@@ -226,27 +203,16 @@ describe('A later call of a session', () => {
     const other = await world.addNode();
     await world.open(other);
     says('i2', 'Hello?');
-    gather();
     await world.pass(500);
     expect(told()).toEqual([]);
     expect(world.wrongs).toEqual([]);
   });
 
   test('finds nothing of a session that is over, and nothing readable was stored', async () => {
-    const kept: string[] = [];
-    const { recaps } = world;
-    world.recaps = {
-      ...recaps,
-      keep: (id, sealed, untilMs, at) => {
-        kept.push(Buffer.from(sealed, 'base64').toString('latin1'));
-        return recaps.keep(id, sealed, untilMs, at);
-      },
-    };
-    world.kill(node);
-    node = await world.addNode();
-    await begin();
+    const { kept, holder, recaps } = await keepingTrack();
+    await begin(holder);
     expect(kept).toHaveLength(1);
-    expect(kept.join('')).not.toContain('Sunday');
+    expect(Buffer.from(kept.join(''), 'base64').toString('latin1')).not.toContain('Sunday');
     expect(await recaps.find(SESSION, world.clock.now())).toBeDefined();
     world.endSession();
     await world.pass(3000);

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
-import { CallsWorld, done, SESSION, started } from './calls-world.ts';
+import { done, node, SESSION, started, useCalls, world } from './calls-world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -25,48 +24,35 @@ const silence: UpstreamEvent[] = [
   done('resp_1'),
 ];
 
-describe('The session of a new visitor', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
+useCalls();
 
-  const session = () => {
-    const found = world.sessions.get(SESSION);
-    if (found === undefined) throw new Error('no session');
-    return found;
-  };
+describe('The session of a new visitor', () => {
+  const wordsDueAtMs = () => world.sessions.get(SESSION)?.wordsDueAtMs;
 
   /** A session with an open call, whose visitor must speak within a minute. */
   beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
-    world.sessions.set(SESSION, { ...session(), wordsDueAtMs: world.clock.now() + MINUTE_MS });
+    world.change({ wordsDueAtMs: world.clock.now() + MINUTE_MS });
     await world.open(node);
     await world.pass(1000);
   });
 
   test.each(words)('goes on at once when the visitor %s, and is told once', async (_how, event) => {
-    world.provider.sideband.hear(event);
+    world.hear(event);
     await node.settled();
     expect(world.spoken).toEqual([world.clock.now()]);
-    world.provider.sideband.hear(event);
+    world.hear(event);
     await world.pass(5000);
     expect(world.spoken).toHaveLength(1);
   });
 
   test('goes on when the visitor writes over a socket', async () => {
-    world.bus.publish({
-      type: 'call.asked',
-      sessionId: SESSION,
-      request: 'r_1',
-      untilMs: world.clock.now() + 2000,
-      frame: { type: 'say', id: 'm_1', text: 'Hello' },
-    });
+    world.request({ type: 'say', id: 'm_1', text: 'Hello' });
     await node.settled();
     expect(world.spoken).toHaveLength(1);
   });
 
   test('does not go on because of the agent’s words, silence, or what Switchboard adds', async () => {
-    for (const event of silence) world.provider.sideband.hear(event);
+    for (const event of silence) world.hear(event);
     await world.pass(MINUTE_MS - 2000);
     expect(world.spoken).toEqual([]);
     expect(await world.call()).toMatchObject({ state: 'open' });
@@ -75,11 +61,11 @@ describe('The session of a new visitor', () => {
   });
 
   test('is told again, with the same time, if its record did not get it', async () => {
-    const { wordsDueAtMs } = session();
+    const dueAtMs = wordsDueAtMs();
     const at = world.clock.now();
-    world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
+    world.hear({ type: 'speech', who: 'visitor', isOn: true });
     await node.settled();
-    world.sessions.set(SESSION, { ...session(), wordsDueAtMs });
+    world.change({ wordsDueAtMs: dueAtMs ?? 0 });
     await world.pass(1000);
     expect(world.spoken).toEqual([at]);
     await world.pass(2000);
@@ -88,7 +74,7 @@ describe('The session of a new visitor', () => {
 
   test('goes on even if the visitor speaks before the session is known to wait for it', async () => {
     await world.open(node);
-    world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
+    world.hear({ type: 'speech', who: 'visitor', isOn: true });
     await world.pass(1000);
     expect(world.spoken).toHaveLength(1);
   });
@@ -97,35 +83,31 @@ describe('The session of a new visitor', () => {
     const other = await world.addNode();
     world.kill(node);
     await world.pass(12_000);
-    expect([other.held, world.spoken.length, session().wordsDueAtMs]).toEqual([1, 1, 0]);
+    expect([other.held, world.spoken.length, wordsDueAtMs()]).toEqual([1, 1, 0]);
   });
 
   test('goes on while nobody can hear its call', async () => {
     world.provider.before = (step) => {
       world.provider.isAway = step === 'attach';
     };
-    world.provider.sideband.close();
+    world.sideband.close();
     await world.pass(7000);
-    expect(session().wordsDueAtMs).toBe(0);
+    expect(wordsDueAtMs()).toBe(0);
   });
 
   test('gets no goodbye while the visitor may still speak', async () => {
-    const setup = world.setups.get(SESSION);
-    if (setup === undefined) throw new Error('no setup');
-    world.setups.set(SESSION, { ...setup, behaviour: { wrapUp: 'See you soon.' } });
+    world.setUp({ behaviour: { wrapUp: 'See you soon.' } });
     await world.open(node);
     await world.pass(50_000);
     expect(await world.call()).toMatchObject({ state: 'open' });
-    expect(world.provider.sideband.asked).toEqual([]);
+    expect(world.sideband.asked).toEqual([]);
   });
 });
 
 test('A session that does not wait for its visitor’s words is not told of them', async () => {
-  const world = await CallsWorld.start();
-  const node = await world.addNode();
   await world.open(node);
   await world.pass(1000);
-  world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
+  world.hear({ type: 'speech', who: 'visitor', isOn: true });
   await world.pass(2000);
   expect(world.spoken).toEqual([]);
 });

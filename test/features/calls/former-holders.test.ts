@@ -1,27 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { CallsWorld } from './calls-world.ts';
+import { node as owner, other, useCalls, world } from './calls-world.ts';
 
 /** Ends the session while the provider is away, so that hang-ups fail from now on. */
-async function endInVain(world: CallsWorld, owner: VoiceCalls): Promise<void> {
+async function endInVain(): Promise<void> {
   world.provider.isAway = true;
   world.endSession();
   await owner.settled();
 }
 
 describe('Of a call that another node took', () => {
-  let world: CallsWorld;
-  let owner: VoiceCalls;
-  let other: VoiceCalls;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    owner = await world.addNode();
-    other = await world.addNode();
-    await world.open(owner);
-  });
+  useCalls(2);
+  beforeEach(async () => void (await world.open(owner)));
 
   test('a former holder that stood still for longer than a call may go unheard closes nothing', async () => {
     world.kill(owner);
@@ -35,7 +26,7 @@ describe('Of a call that another node took', () => {
   });
 
   test('a former holder that let go of it reports no gap', async () => {
-    await endInVain(world, owner);
+    await endInVain();
     world.kill(owner);
     await world.pass(7500);
     owner.guard();
@@ -81,18 +72,12 @@ describe('Of a call that another node took', () => {
 });
 
 describe('A closing call that nobody hears is one single gap until its hang-up, even if its node', () => {
-  let world: CallsWorld;
-  let owner: VoiceCalls;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    owner = await world.addNode();
-    await world.open(owner);
-  });
+  useCalls();
+  beforeEach(async () => void (await world.open(owner)));
 
   const lose = async (): Promise<number> => {
     world.provider.isAway = true;
-    world.provider.sideband.close();
+    world.sideband.close();
     await turn();
     return world.clock.now();
   };
@@ -110,25 +95,25 @@ describe('A closing call that nobody hears is one single gap until its hang-up, 
     const at = await lose();
     await world.pass(1000);
     world.endSession();
-    await world.pass(60_000);
+    await world.pass(25_000);
     world.kill(owner);
     await goOn();
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
-    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 76_000);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 41_000);
   });
 
   test('died long after its session ended and it was lost', async () => {
-    await endInVain(world, owner);
+    await endInVain();
     const at = await lose();
-    await world.pass(60_000);
+    await world.pass(25_000);
     world.kill(owner);
     await goOn();
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
-    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 75_000);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 40_000);
   });
 
   test('stopped', async () => {
-    await endInVain(world, owner);
+    await endInVain();
     await world.pass(2000);
     const at = world.clock.now();
     world.kill(owner);
@@ -140,18 +125,19 @@ describe('A closing call that nobody hears is one single gap until its hang-up, 
   });
 });
 
-test('A closing call that is metered by the clock is reported once more by the node that takes it', async () => {
-  const world = await CallsWorld.start();
-  const owner = await world.addNode();
-  const other = await world.addNode();
-  world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
-  await world.open(owner);
-  await world.pass(1000);
-  world.kill(owner);
-  world.clock.advance(4000);
-  world.endSession();
-  await world.pass(15_000);
-  expect(await world.call()).toMatchObject({ state: 'closed', ownerNode: other.node });
-  const told = world.metering.heard.map((event) => (event as { ms?: number }).ms ?? 0);
-  expect(Math.max(...told)).toBeGreaterThanOrEqual(5000);
+describe('A closing call that is metered by the clock', () => {
+  useCalls(2);
+
+  test('is reported once more by the node that takes it', async () => {
+    world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
+    await world.open(owner);
+    await world.pass(1000);
+    world.kill(owner);
+    world.clock.advance(4000);
+    world.endSession();
+    await world.pass(15_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', ownerNode: other.node });
+    const told = world.metering.heard.map((event) => (event as { ms?: number }).ms ?? 0);
+    expect(Math.max(...told)).toBeGreaterThanOrEqual(5000);
+  });
 });

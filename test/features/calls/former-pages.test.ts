@@ -1,23 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { CallSockets } from '../../../src/channel/call-sockets.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { CallFrame } from '../../../src/protocol/call-frames.ts';
 import { UpstreamFault } from '../../../src/upstream/contract.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { node as former, other as present, SESSION, useCalls, world } from './calls-world.ts';
 
 describe('The pages of a session whose call replaces another node’s', () => {
-  let world: CallsWorld;
-  let former: VoiceCalls;
-  let present: VoiceCalls;
+  useCalls(2);
   let sockets: CallSockets;
   let frames: CallFrame[];
   let answers: unknown[];
 
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    former = await world.addNode();
-    present = await world.addNode();
+  beforeEach(() => {
     sockets = new CallSockets({ bus: world.bus, node: 'of the sockets', clock: world.clock });
     frames = [];
     answers = [];
@@ -29,11 +23,7 @@ describe('The pages of a session whose call replaces another node’s', () => {
     sockets.add(SESSION, { maxMessageBytes: undefined, send: (frame) => void frames.push(frame) });
   });
 
-  const say = (id: string): void => {
-    const frame = { type: 'say', id, text: 'When do you open?' } as const;
-    const untilMs = world.clock.now() + 2000;
-    world.bus.publish({ type: 'call.asked', sessionId: SESSION, request: id, untilMs, frame });
-  };
+  const say = (id: string): void => world.request({ type: 'say', id, text: 'When do you open?' });
   const whisper = (request: string): void => {
     const untilMs = world.clock.now() + 2000;
     world.bus.publish({ type: 'call.whisper', sessionId: SESSION, request, untilMs, text: 'offer the refund' });
@@ -51,7 +41,7 @@ describe('The pages of a session whose call replaces another node’s', () => {
     const states = frames.flatMap((frame) => (frame.type === 'call' ? [`${frame.call} ${frame.state}`] : []));
     expect(states.indexOf(`${first.id} closed`)).toBeGreaterThan(states.indexOf(`${second.id} open`));
     frames.splice(0);
-    world.provider.sideband.hear({ type: 'speech', who: 'agent', isOn: true });
+    world.hear({ type: 'speech', who: 'agent', isOn: true });
     expect(frames).toEqual([{ type: 'speech', who: 'agent', on: true }]);
   });
 

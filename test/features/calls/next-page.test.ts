@@ -1,25 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { HOUR, SECOND } from '../../support/clock.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { node, SESSION, useCalls, world } from './calls-world.ts';
 
 const CALLS_PER_SESSION = 3;
 
 /** The world's heartbeats come every 45 seconds; without a resume token a session waits 30 seconds (CALL_GRACE_SEC) for another call. */
 describe('A session whose page has left its call', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
+  useCalls();
 
   beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
     await world.open(node);
     world.seen();
   });
 
-  const endReason = () => world.sessions.get(SESSION)?.endReason ?? null;
-  const leave = (): void => world.provider.sideband.endWith('remote');
+  const leave = (): void => world.sideband.endWith('remote');
 
   /** Looks once a second, as the times here are long. */
   async function pass(ms: number): Promise<void> {
@@ -31,9 +25,9 @@ describe('A session whose page has left its call', () => {
 
   async function expectEnd(afterMs: number): Promise<void> {
     await pass(afterMs - SECOND);
-    expect(endReason()).toBeNull();
+    expect(world.endReason).toBeNull();
     await pass(SECOND);
-    expect(endReason()).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
   }
 
   test('waits for the next page as long as its resume token works, and holds back no usage meanwhile', async () => {
@@ -86,7 +80,7 @@ describe('A session whose page has left its call', () => {
     await pass(25 * SECOND);
     const next = await world.open(other);
     await pass(40 * SECOND);
-    expect(endReason()).toBeNull();
+    expect(world.endReason).toBeNull();
     expect(await world.call()).toMatchObject({ id: next.id, state: 'open' });
   });
 
@@ -99,7 +93,7 @@ describe('A session whose page has left its call', () => {
       world.tokens.clear();
     };
     await pass(SECOND);
-    expect(endReason()).toBeNull();
+    expect(world.endReason).toBeNull();
     await expectEnd(30 * SECOND);
   });
 
@@ -107,10 +101,9 @@ describe('A session whose page has left its call', () => {
     leave();
     await pass(5 * SECOND);
     await world.open(node);
-    const session = world.sessions.get(SESSION) as VoiceRecord;
-    world.sessions.set(SESSION, { ...session, lastActivityAtMs: world.clock.now() - 2 * HOUR });
+    world.change({ lastActivityAtMs: world.clock.now() - 2 * HOUR });
     await pass(30 * SECOND);
-    expect(endReason()).toBeNull();
+    expect(world.endReason).toBeNull();
   });
 
   test('ends after CALL_GRACE_SEC if its page is still there and opens no other call', async () => {
@@ -124,10 +117,10 @@ describe('A session whose page has left its call', () => {
   test('ends once a heartbeat after CALL_GRACE_SEC shows that its page is still there', async () => {
     leave();
     await pass(45 * SECOND);
-    expect(endReason()).toBeNull();
+    expect(world.endReason).toBeNull();
     world.seen();
     await pass(5 * SECOND);
-    expect(endReason()).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
   });
 
   test('ends after CALL_GRACE_SEC if nobody has a token of it', async () => {
@@ -150,13 +143,13 @@ describe('A session whose page has left its call', () => {
     await pass(60 * SECOND);
     world.endSession(SESSION, 'duration_exceeded');
     await pass(60 * SECOND);
-    expect(endReason()).toBe('duration_exceeded');
+    expect(world.endReason).toBe('duration_exceeded');
     expect(world.wrongs).toEqual([]);
   });
 
   test('ends at once where the call ended for a reason after which none may follow', async () => {
-    world.provider.sideband.endWith('content');
+    world.sideband.endWith('content');
     await node.settled();
-    expect(endReason()).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
   });
 });

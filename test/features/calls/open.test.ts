@@ -1,16 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { describe, expect, test } from 'vitest';
 import { UnansweredCall, UpstreamFault } from '../../../src/upstream/contract.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { node, SESSION, useCalls, world, type CallsWorld } from './calls-world.ts';
 
 describe('Opening a call', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
-  });
+  useCalls();
 
   test('answers once the provider has, the call is heard, and all of it is saved', async () => {
     const record = await world.open(node);
@@ -65,15 +58,10 @@ describe('Opening a call', () => {
   });
 
   test('is refused while another call of the session is being created, and beyond the maximum', async () => {
-    let release = (): void => undefined;
-    world.provider.before = () =>
-      new Promise<void>((resolve) => {
-        release = resolve;
-      });
+    const release = world.provider.hold();
     const first = world.ask(node);
     await expect.poll(() => world.provider.requests.length).toBe(1);
     expect(await world.refusal(world.ask(node))).toBe('CALL_IN_PROGRESS');
-    world.provider.before = () => undefined;
     release();
     expect(await world.refusal(first)).toBe('opened');
     await world.open(node);

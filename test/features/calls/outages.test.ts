@@ -1,18 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { CallsWorld } from './calls-world.ts';
+import { node, useCalls, world } from './calls-world.ts';
+
+useCalls();
 
 describe('A call that is to end', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
-    await world.open(node);
-  });
+  beforeEach(async () => void (await world.open(node)));
 
   test('is hung up even if the database goes away right after that is saved', async () => {
     world.afterSave = ({ state }) => {
@@ -41,7 +35,7 @@ describe('A call that is to end', () => {
     world.endSession = () => {
       throw new Unavailable('registry', 'away');
     };
-    for (let times = 0; times < 3; times += 1) world.provider.sideband.hear({ type: 'frameTooLong' });
+    for (let times = 0; times < 3; times += 1) world.hear({ type: 'frameTooLong' });
     await node.settled();
     await world.pass(2000);
     expect(world.provider.live.size).toBe(0);
@@ -63,18 +57,14 @@ describe('A call that is to end', () => {
 
   test('because of an answer that proves its end only together with another node’s is closed once its usage is counted', async () => {
     world.provider.deaf.add('rtc_1');
-    let answer = (): void => undefined;
-    world.provider.before = () =>
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+    const answer = world.provider.hold();
     world.endSession();
     await expect.poll(() => world.provider.hangUps).toHaveLength(1);
     world.provider.before = () => undefined;
     const call = await world.call();
-    await world.stores.calls.save({ ...call, hangup: 'asked', version: call.version + 1 }, call.version);
+    await world.save({ ...call, hangup: 'asked', version: call.version + 1 }, call.version);
     world.metering.isAway = true;
-    world.provider.sideband.leave();
+    world.sideband.leave();
     await turn();
     answer();
     await node.settled();
@@ -87,7 +77,7 @@ describe('A call that is to end', () => {
   test('is charged until the hang-up, however long the database is away', async () => {
     const at = world.clock.now();
     world.database.isAway = world.metering.isAway = true;
-    await world.pass(300_000);
+    await world.pass(60_000);
     world.database.isAway = world.metering.isAway = false;
     await world.pass(20_000);
     expect(await world.call()).toMatchObject({ state: 'closed' });
@@ -101,7 +91,7 @@ describe('A call that is to end', () => {
     world.addSession('s:1');
     await world.open(node, 's:1');
     world.database.isAway = world.metering.isAway = true;
-    await world.pass(300_000);
+    await world.pass(60_000);
     world.database.isAway = world.metering.isAway = false;
     await world.pass(20_000);
     const told = world.metering.heard.map((event) => (event as { ms?: number }).ms ?? 0);
@@ -111,12 +101,10 @@ describe('A call that is to end', () => {
 });
 
 test('A call that is lost again before its record could say that it was heard again has two gaps', async () => {
-  const world = await CallsWorld.start();
-  const node = await world.addNode();
   await world.open(node);
   const at = world.clock.now();
   world.provider.isAway = true;
-  world.provider.sideband.close();
+  world.sideband.close();
   await turn();
   await world.pass(1000);
   world.database.isAway = world.metering.isAway = true;

@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
-import type { BusMessage } from '../../../src/protocol/bus.ts';
-import type { CallFrame, CallRequest } from '../../../src/protocol/call-frames.ts';
+import type { CallFrame } from '../../../src/protocol/call-frames.ts';
 import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
-import { answerSdp, offerSdp } from '../../support/provider/sdp.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { node, SESSION, useCalls, world } from './calls-world.ts';
 
 type Transcript = Extract<CallFrame, { type: 'transcript' }>;
 
@@ -20,85 +17,47 @@ function asks(responseId: string, ...callIds: readonly string[]): UpstreamEvent 
 }
 
 describe('The pages of a call', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-  let shown: CallFrame[];
-  let answers: (string | null)[];
-  let settled: string[];
+  useCalls();
+  beforeEach(() => world.setUpChannel('none', { tools: [lookUp, { kind: 'server_tool', name: 'ours' }] }));
 
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    const setup = world.setups.get(SESSION);
-    if (setup === undefined) throw new Error('no setup');
-    world.setups.set(SESSION, {
-      ...setup,
-      dataChannel: 'none',
-      tools: [lookUp, { kind: 'server_tool', name: 'ours' }],
-    });
-    world.provider.answerSdp = answerSdp(offerSdp({ channel: false }));
-    node = await world.addNode();
-    shown = [];
-    answers = [];
-    settled = [];
-    world.bus.subscribe((message: BusMessage) => {
-      if (message.type === 'call.shown') {
-        shown.push(...message.frames);
-        settled.push(...message.settled);
-      }
-      if (message.type === 'call.answered') answers.push(message.code);
-    });
-  });
-
-  const want = (isOn = true, tools: readonly string[] = []): void =>
-    world.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'other', isOn, tools });
-  const hear = (...events: readonly UpstreamEvent[]): void => {
-    for (const event of events) world.provider.sideband.hear(event);
-  };
-  const ask = (frame: CallRequest, untilMs = world.clock.now() + 2000, sessionId = SESSION): void =>
-    world.bus.publish({ type: 'call.asked', sessionId, request: 'r', untilMs, frame });
-  const gather = (ms = 150): void => {
-    world.clock.advance(ms);
-    world.timers.advance(ms);
-  };
-  const take = (): CallFrame[] => shown.splice(0);
-  const asked = (): unknown[] =>
-    world.provider.sideband.asked.flatMap((each) => (each.type === 'respond' ? [each.instructions] : []));
-  const items = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'message');
-  const outputs = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'tool_output');
+  const take = (): CallFrame[] => world.shown.splice(0);
+  const asked = (): unknown[] => world.askedFor('respond').map(({ instructions }) => instructions);
+  const items = (): unknown[] => world.askedFor('message');
+  const outputs = (): unknown[] => world.askedFor('tool_output');
 
   describe('that subscribe to it', () => {
     beforeEach(async () => {
       await world.open(node);
-      want();
+      world.want();
       take();
     });
 
     test('see all words of an item so far, gathered for 150 ms', () => {
-      hear(words('i1', 'Good'), words('i1', ' morning'));
+      world.hear(words('i1', 'Good'), words('i1', ' morning'));
       expect(take()).toEqual([]);
-      gather();
+      world.gather();
       expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning', final: false }]);
-      hear(words('i1', 'Good morning.', true));
-      gather();
+      world.hear(words('i1', 'Good morning.', true));
+      world.gather();
       expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning.', final: true }]);
     });
 
     test('get at most eight frames a second, and the newest words in the end', () => {
       let within = 0;
       for (let step = 0; step < 10; step += 1) {
-        hear(words('i1', `${step}`), words('i2', `${step}`, false, 'visitor'));
-        gather(99);
-        within = shown.length;
+        world.hear(words('i1', `${step}`), words('i2', `${step}`, false, 'visitor'));
+        world.gather(99);
+        within = world.shown.length;
       }
       expect(within).toBeLessThanOrEqual(8);
-      gather(1000);
+      world.gather(1000);
       const texts = (take() as Transcript[]).filter(({ id }) => id === 'i2').map(({ text }) => text);
       expect(texts.at(-1)).toBe('0123456789');
     });
 
     test('see only the last 2 KiB of longer texts, in whole characters, and are told so', () => {
-      hear(words('i1', 'a'.repeat(10) + 'é'.repeat(1020) + '€', true));
-      gather();
+      world.hear(words('i1', 'a'.repeat(10) + 'é'.repeat(1020) + '€', true));
+      world.gather();
       const [frame] = take() as Transcript[];
       expect(frame).toMatchObject({ cut: true, final: true });
       expect(Buffer.byteLength(frame?.text ?? '')).toBeLessThanOrEqual(2048);
@@ -106,14 +65,14 @@ describe('The pages of a call', () => {
     });
 
     test('are told how much of an interrupted answer was heard', () => {
-      hear(words('i1', 'A long story', true), { type: 'transcriptCut', item: 'i1', atMs: 900 });
-      gather();
+      world.hear(words('i1', 'A long story', true), { type: 'transcriptCut', item: 'i1', atMs: 900 });
+      world.gather();
       expect(take()).toMatchObject([{ text: 'A long story', final: true, cutAtMs: 900 }]);
     });
 
     test('are told each change of speaker once, at once', () => {
       const speech = (who: 'visitor' | 'agent', isOn: boolean): UpstreamEvent => ({ type: 'speech', who, isOn });
-      hear(speech('visitor', true), speech('visitor', true), speech('visitor', false), speech('agent', true));
+      world.hear(speech('visitor', true), speech('visitor', true), speech('visitor', false), speech('agent', true));
       expect(take()).toEqual([
         { type: 'speech', who: 'visitor', on: true },
         { type: 'speech', who: 'visitor', on: false },
@@ -122,26 +81,26 @@ describe('The pages of a call', () => {
     });
 
     test('get nothing more once no node has such a socket, or has not said so for half a minute', async () => {
-      hear(words('i1', 'one'));
-      want(false);
-      gather();
+      world.hear(words('i1', 'one'));
+      world.want(false);
+      world.gather();
       expect(take()).toEqual([]);
-      want();
+      world.want();
       take();
       await world.pass(30_000);
-      hear(words('i1', 'two'));
-      gather();
+      world.hear(words('i1', 'two'));
+      world.gather();
       expect(take()).toEqual([]);
       expect(world.timers.size).toBe(0);
     });
 
     test('send a text once, which the agent answers, and which is shown', () => {
-      ask({ type: 'say', id: 'm1', text: 'When do you open?' });
-      ask({ type: 'say', id: 'm1', text: 'When do you open?' });
-      expect(answers).toEqual([null, null]);
+      world.request({ type: 'say', id: 'm1', text: 'When do you open?' });
+      world.request({ type: 'say', id: 'm1', text: 'When do you open?' });
+      expect(world.answers).toEqual([null, null]);
       expect(items()).toMatchObject([{ type: 'message', role: 'user', text: 'When do you open?' }]);
       expect(asked()).toEqual([null]);
-      gather();
+      world.gather();
       expect(take()).toMatchObject([{ type: 'transcript', who: 'visitor', text: 'When do you open?', final: true }]);
     });
 
@@ -153,74 +112,74 @@ describe('The pages of a call', () => {
       say('r', world.clock.now() + 2000);
       say('late', world.clock.now());
       say('other', world.clock.now() + 2000, 'another');
-      gather(1000);
+      world.gather(1000);
       expect(told).toEqual([{ type: 'call.whispered', request: 'r', isTold: true }]);
       expect(items()).toEqual([{ id: 'sb_whisper_r', type: 'message', role: 'system', text: 'offer the refund' }]);
       expect([asked(), take()]).toEqual([[], []]);
     });
 
     test('see a text before the answer to it, even if that comes at once', () => {
-      world.provider.sideband.createResponse = () => hear(words('a1', 'At nine.', true));
-      ask({ type: 'say', id: 'm1', text: 'When do you open?' });
-      gather();
+      world.sideband.createResponse = () => world.hear(words('a1', 'At nine.', true));
+      world.request({ type: 'say', id: 'm1', text: 'When do you open?' });
+      world.gather();
       expect(take()).toMatchObject([{ text: 'When do you open?' }, { text: 'At nine.' }]);
     });
 
     test('send no text after the page was told that it was not sent', () => {
-      ask({ type: 'say', id: 'm1', text: 'late' }, world.clock.now());
-      ask({ type: 'say', id: 'm2', text: 'of another session' }, world.clock.now() + 2000, 'another');
-      expect(answers).toEqual([]);
+      world.request({ type: 'say', id: 'm1', text: 'late' }, world.clock.now());
+      world.request({ type: 'say', id: 'm2', text: 'of another session' }, world.clock.now() + 2000, 'another');
+      expect(world.answers).toEqual([]);
       expect(items()).toEqual([]);
     });
 
     test('have no button to hold if the agent hears its visitor all the time', () => {
-      ask({ type: 'talk', on: true });
-      ask({ type: 'talk', on: false });
-      expect(answers).toEqual(['INVALID_REQUEST', 'INVALID_REQUEST']);
-      expect([world.provider.sideband.asked, take()]).toEqual([[], []]);
+      world.request({ type: 'talk', on: true });
+      world.request({ type: 'talk', on: false });
+      expect(world.answers).toEqual(['INVALID_REQUEST', 'INVALID_REQUEST']);
+      expect([world.sideband.asked, take()]).toEqual([[], []]);
     });
 
     test('run tools: first answers count, and the agent goes on once all tools of a response are answered', () => {
-      hear(asks('resp_1', 'call_1', 'call_2'), asks('resp_1', 'call_1', 'call_2'));
+      world.hear(asks('resp_1', 'call_1', 'call_2'), asks('resp_1', 'call_1', 'call_2'));
       const tool = { type: 'tool', name: 'look_up', arguments: '{"q":1}' };
       expect(take()).toEqual([
         { ...tool, id: 'call_1' },
         { ...tool, id: 'call_2' },
       ]);
-      ask({ type: 'tool_result', id: 'call_2', output: { open: true } });
+      world.request({ type: 'tool_result', id: 'call_2', output: { open: true } });
       expect(asked()).toEqual([]);
-      ask({ type: 'tool_result', id: 'call_2', output: 'forged' });
-      ask({ type: 'tool_result', id: 'call_9', output: 'forged' });
-      ask({ type: 'tool_result', id: 'call_1', output: 'from nine' });
-      expect(answers).toEqual([null, 'TOOL_UNKNOWN', 'TOOL_UNKNOWN', null]);
+      world.request({ type: 'tool_result', id: 'call_2', output: 'forged' });
+      world.request({ type: 'tool_result', id: 'call_9', output: 'forged' });
+      world.request({ type: 'tool_result', id: 'call_1', output: 'from nine' });
+      expect(world.answers).toEqual([null, 'TOOL_UNKNOWN', 'TOOL_UNKNOWN', null]);
       expect(outputs()).toEqual([
         { id: 'sb_call_2', type: 'tool_output', callId: 'call_2', output: '{"open":true}' },
         { id: 'sb_call_1', type: 'tool_output', callId: 'call_1', output: 'from nine' },
       ]);
       expect(asked()).toEqual([null]);
-      expect(settled).toEqual(['call_2', 'call_1']);
+      expect(world.settled).toEqual(['call_2', 'call_1']);
     });
 
     test('have 30 seconds to answer a tool', async () => {
-      hear(asks('resp_1', 'call_1'));
+      world.hear(asks('resp_1', 'call_1'));
       await world.pass(29_750);
       expect(outputs()).toEqual([]);
       await world.pass(250);
       expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"timed_out"}' }]);
-      ask({ type: 'tool_result', id: 'call_1', output: 1 });
-      expect(answers).toEqual(['TOOL_UNKNOWN']);
+      world.request({ type: 'tool_result', id: 'call_1', output: 1 });
+      expect(world.answers).toEqual(['TOOL_UNKNOWN']);
     });
 
     test('are not asked for server tools, unknown tools or oversized arguments, which are answered for them', () => {
       const call = (callId: string, name: string, args: string) => ({ callId, name, arguments: args });
-      hear({
+      world.hear({
         type: 'toolsAsked',
         responseId: 'resp_1',
         calls: [call('c1', 'ours', '{}'), call('c2', 'made_up', '{}'), call('c3', 'look_up', 'x'.repeat(20_000))],
       });
       expect(take()).toEqual([]);
-      ask({ type: 'tool_result', id: 'c1', output: 'forged' });
-      expect(answers).toEqual(['TOOL_UNKNOWN']);
+      world.request({ type: 'tool_result', id: 'c1', output: 'forged' });
+      expect(world.answers).toEqual(['TOOL_UNKNOWN']);
       expect(outputs()).toMatchObject([
         { callId: 'c1', output: '{"error":"failed"}' },
         { callId: 'c2', output: '{"error":"failed"}' },
@@ -229,12 +188,11 @@ describe('The pages of a call', () => {
     });
 
     test('may answer tools while the call is not heard, and the provider is told later', async () => {
-      hear(asks('resp_1', 'call_1'));
-      world.provider.sideband.close();
-      await node.settled();
-      ask({ type: 'tool_result', id: 'call_1', output: 'kept' });
-      ask({ type: 'say', id: 'm1', text: 'hello' });
-      expect(answers).toEqual([null, 'CALL_NOT_OPEN']);
+      world.hear(asks('resp_1', 'call_1'));
+      await world.lose();
+      world.request({ type: 'tool_result', id: 'call_1', output: 'kept' });
+      world.request({ type: 'say', id: 'm1', text: 'hello' });
+      expect(world.answers).toEqual([null, 'CALL_NOT_OPEN']);
       await world.pass(3000);
       expect(outputs()).toMatchObject([{ callId: 'call_1', output: 'kept' }]);
     });
@@ -242,15 +200,14 @@ describe('The pages of a call', () => {
 
   describe('whose visitor holds a button to speak', () => {
     const talk = (...presses: readonly boolean[]): void => {
-      for (const on of presses) ask({ type: 'talk', on });
+      for (const on of presses) world.request({ type: 'talk', on });
     };
-    const told = (): unknown[] => world.provider.sideband.asked.map(({ type }) => type);
+    const told = (): unknown[] => world.sideband.asked.map(({ type }) => type);
 
     beforeEach(async () => {
-      const setup = world.setups.get(SESSION);
-      if (setup !== undefined) world.setups.set(SESSION, { ...setup, behaviour: { turns: { detect: 'push' } } });
+      world.setUp({ behaviour: { turns: { detect: 'push' } } });
       await world.open(node);
-      want();
+      world.want();
       take();
     });
 
@@ -259,9 +216,9 @@ describe('The pages of a call', () => {
       expect(told()).toEqual(['clear_input', 'clear']);
       talk(false);
       expect(told().slice(2)).toEqual(['commit_input']);
-      hear({ type: 'inputCommitted' });
+      world.hear({ type: 'inputCommitted' });
       expect(told().slice(3)).toEqual(['respond']);
-      expect([answers, asked()]).toEqual([[null, null], [null]]);
+      expect([world.answers, asked()]).toEqual([[null, null], [null]]);
       expect(take()).toEqual([
         { type: 'speech', who: 'visitor', on: true },
         { type: 'speech', who: 'visitor', on: false },
@@ -270,18 +227,17 @@ describe('The pages of a call', () => {
 
     test('are answered only after the button is finally released', () => {
       talk(true, false, true);
-      hear({ type: 'inputCommitted' });
+      world.hear({ type: 'inputCommitted' });
       expect(asked()).toEqual([]);
       talk(false);
-      hear({ type: 'inputCommitted' });
+      world.hear({ type: 'inputCommitted' });
       expect(asked()).toEqual([null]);
     });
 
     test('are told that nobody hears them at the moment', async () => {
-      world.provider.sideband.close();
-      await node.settled();
+      await world.lose();
       talk(true, false);
-      expect(answers).toEqual(['CALL_NOT_OPEN', 'CALL_NOT_OPEN']);
+      expect(world.answers).toEqual(['CALL_NOT_OPEN', 'CALL_NOT_OPEN']);
     });
 
     test('are heard to the end by a node that takes the call over while the button is held', async () => {
@@ -290,7 +246,7 @@ describe('The pages of a call', () => {
       await world.addNode();
       await world.pass(15_000);
       talk(false);
-      hear({ type: 'inputCommitted' });
+      world.hear({ type: 'inputCommitted' });
       // Waits for a response that the former node may have left running.
       await world.pass(10_000);
       expect(told()).toEqual(['commit_input', 'respond']);
@@ -313,8 +269,8 @@ describe('The pages of a call', () => {
   test('that do not subscribe see no words and cannot run tools', async () => {
     await world.open(node);
     take();
-    hear(words('i1', 'Good morning'), { type: 'speech', who: 'agent', isOn: true }, asks('resp_1', 'call_1'));
-    gather();
+    world.hear(words('i1', 'Good morning'), { type: 'speech', who: 'agent', isOn: true }, asks('resp_1', 'call_1'));
+    world.gather();
     expect(take()).toEqual([]);
     expect(world.timers.size).toBe(0);
     expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"unreachable"}' }]);
@@ -322,53 +278,52 @@ describe('The pages of a call', () => {
 
   test('that arrive in the middle of an item are told that its beginning is missing', async () => {
     await world.open(node);
-    hear(words('i1', 'Good'));
-    want();
+    world.hear(words('i1', 'Good'));
+    world.want();
     take();
-    hear(words('i1', ' morning'));
-    gather();
+    world.hear(words('i1', ' morning'));
+    world.gather();
     expect(take()).toMatchObject([{ text: ' morning', cut: true }]);
   });
 
   test('that were away for a moment in the middle of an item are told that its beginning is missing, until it is whole', async () => {
     await world.open(node);
-    want();
-    hear(words('i1', 'Good'));
-    gather();
-    want(false);
-    want();
+    world.want();
+    world.hear(words('i1', 'Good'));
+    world.gather();
+    world.want(false);
+    world.want();
     take();
-    hear(words('i1', ' morning'));
-    gather();
+    world.hear(words('i1', ' morning'));
+    world.gather();
     expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: ' morning', final: false, cut: true }]);
-    hear(words('i1', 'Good morning.', true));
-    gather();
+    world.hear(words('i1', 'Good morning.', true));
+    world.gather();
     expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning.', final: true }]);
   });
 
   test('answer the provider themselves if they have a data channel', async () => {
-    const setup = world.setups.get(SESSION);
-    if (setup !== undefined) world.setups.set(SESSION, { ...setup, dataChannel: 'open' });
+    world.setUp({ dataChannel: 'open' });
     await world.open(node);
-    want();
+    world.want();
     take();
-    hear(asks('resp_1', 'call_1'));
+    world.hear(asks('resp_1', 'call_1'));
     expect(take()).toEqual([]);
     expect(outputs()).toEqual([]);
   });
 
   test('have their open tools answered once each by a node that takes the call over', async () => {
     await world.open(node);
-    want();
-    hear(asks('resp_1', 'call_1', 'call_2'));
-    ask({ type: 'tool_result', id: 'call_2', output: 'in time' });
+    world.want();
+    world.hear(asks('resp_1', 'call_1', 'call_2'));
+    world.request({ type: 'tool_result', id: 'call_2', output: 'in time' });
     world.kill(node);
     await world.addNode();
     await world.pass(15_000);
-    want(true, ['call_1']);
-    want(true, ['call_1']);
+    world.want(true, ['call_1']);
+    world.want(true, ['call_1']);
     expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"interrupted"}' }]);
-    ask({ type: 'tool_result', id: 'call_1', output: 'late' });
-    expect(answers).toEqual([null, 'TOOL_UNKNOWN']);
+    world.request({ type: 'tool_result', id: 'call_1', output: 'late' });
+    expect(world.answers).toEqual([null, 'TOOL_UNKNOWN']);
   });
 });

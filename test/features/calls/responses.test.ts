@@ -1,26 +1,18 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import type { FakeSideband } from '../../support/fake-brokered-provider.ts';
-import { CallsWorld, done, SESSION, started } from './calls-world.ts';
+import { done, node, SESSION, started, useCalls, world } from './calls-world.ts';
 
-let world: CallsWorld;
-let node: VoiceCalls;
+useCalls();
 
-beforeEach(async () => {
-  world = await CallsWorld.start();
-  node = await world.addNode();
-});
-
-const endedBecause = () => world.sessions.get(SESSION)?.endReason ?? null;
 const beside = { isInConversation: false } as const;
 
 /** Opens a call. @param forbidsOverrides whether its page may not change the session */
 async function open(forbidsOverrides: boolean): Promise<FakeSideband> {
-  const setup = world.setups.get(SESSION);
-  if (setup !== undefined) world.setups.set(SESSION, { ...setup, forbidsOverrides });
+  world.setUp({ forbidsOverrides });
   await world.open(node);
-  return world.provider.sideband;
+  return world.sideband;
 }
 
 /** Makes the provider report the usage of each response that is cancelled. */
@@ -49,9 +41,7 @@ test('Any node says how many responses of a call run, after it has asked the nod
   expect(await counts()).toEqual([1, 1]);
   sideband.hear(done('resp_1'));
   expect(await counts()).toEqual([0, 0]);
-  sideband.close();
-  await Promise.resolve();
-  await node.settled();
+  await world.lose();
   expect(await counts()).toEqual([undefined, undefined]);
 });
 
@@ -72,46 +62,26 @@ describe('A page that may change nothing', () => {
     expect(sideband.cancelled).toEqual(names);
     await node.settled();
     expect(await world.call()).toMatchObject({ closeReason: 'tampered' });
-    expect(endedBecause()).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
     await world.pass(2000);
     expect(charged('usageEstimated')).toEqual(names);
   });
 
-  test('has a response cut off that is longer than granted, but not one of the granted size in the conversation', async () => {
+  test('has its changes of the session reverted, and gets a strike for a response made before that, but not as the SDK connects', async () => {
     const sideband = await open(true);
-    sideband.hear(started('resp_long', { maxOutputTokens: 1001 }));
-    sideband.hear(done('resp_long'));
-    sideband.hear(started('resp_fair'));
-    expect(sideband.cancelled).toEqual(['resp_long']);
-  });
-
-  test('has its changes of the session reverted, and gets a strike for a response made before that', async () => {
-    const sideband = await open(true);
-    for (const id of ['resp_1', 'resp_2', 'resp_3']) {
+    for (const id of ['sdk_1', 'sdk_2', 'resp_1', 'resp_2', 'resp_3']) {
+      await node.settled();
       expect(await world.call()).toMatchObject({ state: 'open' });
-      sideband.hear({ type: 'configChanged', isAsSdk: false });
+      sideband.hear({ type: 'configChanged', isAsSdk: id.startsWith('sdk') });
       sideband.hear(started(id));
       sideband.hear({ type: 'configRestored' });
       sideband.hear(done(id));
       world.clock.advance(30_000);
     }
-    expect(sideband.restored).toBe(3);
+    expect(sideband.restored).toBe(5);
     await node.settled();
     expect(await world.call()).toMatchObject({ closeReason: 'tampered' });
-    expect(endedBecause()).toBe('upstream_ended');
-  });
-
-  test('gets no strike for changes that cost nothing, nor for how the provider’s SDK connects', async () => {
-    const sideband = await open(true);
-    for (let n = 0; n < 10; n += 1) {
-      sideband.hear({ type: 'configChanged', isAsSdk: n < 2 });
-      if (n < 2) sideband.hear(started(`resp_${n}`));
-      sideband.hear({ type: 'configRestored' });
-      if (n < 2) sideband.hear(done(`resp_${n}`));
-      await world.pass(25_000);
-    }
-    expect(sideband.restored).toBe(10);
-    expect(await world.call()).toMatchObject({ state: 'open' });
+    expect(world.endReason).toBe('upstream_ended');
   });
 });
 
@@ -144,20 +114,11 @@ describe('A page that may change its session', () => {
 });
 
 describe('A response that runs when a call ends', () => {
-  const ends: readonly [string, () => unknown][] = [
-    ['its session ends', () => world.endSession()],
-    ['its budget is used up', () => world.endSession(SESSION, 'quota_exceeded')],
-    [
-      'its session goes idle',
-      () => world.bus.publish({ type: 'session.moved', sessionId: SESSION, state: 'idle', endReason: null }),
-    ],
-  ];
-
-  test.each(ends)('because %s is cut off by its id, and charged as reported', async (_why, end) => {
+  test('is cut off by its id, and charged as reported', async () => {
     const sideband = await open(false);
     tellsWhatItCutsOff(sideband);
     for (const id of ['resp_1', 'resp_2']) sideband.hear(started(id, beside));
-    end();
+    world.endSession();
     await node.settled();
     expect(sideband.cancelled).toEqual(['resp_1', 'resp_2']);
     await world.pass(2000);
@@ -166,35 +127,21 @@ describe('A response that runs when a call ends', () => {
     expect(charged('usageEstimated')).toEqual([]);
   });
 
-  test.each(ends)(
-    'because %s is charged by context and time if not reported, before the call is closed',
-    async (_why, end) => {
-      const sideband = await open(false);
-      sideband.hear(started('resp_1'));
-      world.clock.advance(3000);
-      let chargedWhenClosed: unknown[] | undefined;
-      world.beforeSave = ({ state }) => {
-        if (state === 'closed') chargedWhenClosed ??= charged('usageEstimated');
-      };
-      end();
-      await node.settled();
-      await world.pass(2000);
-      expect(chargedWhenClosed).toEqual(['resp_1']);
-      // It ran for three seconds until the provider hung up; the hang-up is confirmed a second later.
-      expect(world.metering.heard).toMatchObject([{ tokens: { audioOut: 60 } }]);
-      expect(world.metering.gaps).toEqual([]);
-    },
-  );
-
-  test('is charged once if it is reported late', async () => {
+  test('is charged by context and time if not reported, before the call is closed', async () => {
     const sideband = await open(false);
     sideband.hear(started('resp_1'));
+    world.clock.advance(3000);
+    let chargedWhenClosed: unknown[] | undefined;
+    world.beforeSave = ({ state }) => {
+      if (state === 'closed') chargedWhenClosed ??= charged('usageEstimated');
+    };
     world.endSession();
     await node.settled();
-    sideband.hear({ type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS });
-    sideband.hear(done('resp_1'));
     await world.pass(2000);
-    expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
+    expect(chargedWhenClosed).toEqual(['resp_1']);
+    // It ran for three seconds until the provider hung up; the hang-up is confirmed a second later.
+    expect(world.metering.heard).toMatchObject([{ tokens: { audioOut: 60 } }]);
+    expect(world.metering.gaps).toEqual([]);
   });
 
   test('because its page left during an answer is charged', async () => {
@@ -210,18 +157,12 @@ describe('A response that runs when a call ends', () => {
 });
 
 describe('A response that runs while nobody hears the call', () => {
-  async function lose(sideband: FakeSideband): Promise<void> {
-    sideband.close();
-    await Promise.resolve();
-    await node.settled();
-  }
-
   test('is cut off when the call is heard again, and charged as reported', async () => {
     const sideband = await open(true);
     sideband.hear(started('resp_1'));
-    await lose(sideband);
+    await world.lose();
     await world.pass(250);
-    const again = world.provider.sideband;
+    const again = world.sideband;
     expect(again).not.toBe(sideband);
     expect(again.cancelled).toEqual(['resp_1']);
     again.hear({ type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS });
@@ -231,10 +172,10 @@ describe('A response that runs while nobody hears the call', () => {
   });
 
   test('and whose start nobody heard is cut off as soon as it is heard, and charged like any other', async () => {
-    const sideband = await open(true);
-    await lose(sideband);
+    await open(true);
+    await world.lose();
     await world.pass(250);
-    const again = world.provider.sideband;
+    const again = world.sideband;
     const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
     for (const id of names) again.hear({ type: 'responseHeard', id, tokens: 100 });
     expect(again.cancelled).toEqual(names);
@@ -242,46 +183,18 @@ describe('A response that runs while nobody hears the call', () => {
     expect(charged('usageEstimated')).toEqual(names);
   });
 
-  test('is not charged for that time, which is a gap', async () => {
-    const sideband = await open(true);
-    sideband.hear(started('resp_1'));
-    await world.pass(3000);
-    world.provider.isAway = true;
-    const lostAtMs = world.clock.now();
-    await lose(sideband);
-    await world.pass(5000);
-    world.provider.isAway = false;
-    await world.pass(2500);
-    expect(world.metering.gaps).toEqual([{ fromMs: lostAtMs, untilMs: expect.any(Number) }]);
-    expect(world.metering.heard).toMatchObject([{ type: 'usageEstimated', tokens: { audioOut: 100 } }]);
-  });
-
   test('in a session that its page changes before there is a sideband has the change reverted all the same', async () => {
-    const sideband = await open(true);
+    await open(true);
     const attach = world.provider.attach.bind(world.provider);
     world.provider.attach = async (...args) => {
       const attached = await attach(...args);
       args[2]({ type: 'configChanged', isAsSdk: true });
       return attached;
     };
-    await lose(sideband);
+    await world.lose();
     await world.pass(250);
     // Once on attaching, and once for the change.
-    expect(world.provider.sideband.restored).toBe(2);
-  });
-
-  test.each([
-    ['says that it had ended', true],
-    ['says nothing for two seconds', false],
-  ])('is charged by context and time if the provider %s', async (_what, answers) => {
-    const sideband = await open(true);
-    sideband.hear(started('resp_1'));
-    await lose(sideband);
-    await world.pass(250);
-    if (answers) world.provider.sideband.hear(done('resp_1', false));
-    await world.pass(2000);
-    expect(charged('usageEstimated')).toEqual(['resp_1']);
-    expect(await world.call()).toMatchObject({ state: 'open' });
+    expect(world.sideband.restored).toBe(2);
   });
 });
 
@@ -294,7 +207,7 @@ describe('A node that stops', () => {
     world.kill(node);
     expect(sideband.cancelled).toEqual([]);
     await world.pass(1000);
-    const taken = world.provider.sideband;
+    const taken = world.sideband;
     expect(taken).not.toBe(sideband);
     expect(taken.cancelled).toEqual([]);
     taken.hear({ type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS });
@@ -329,11 +242,11 @@ describe('A call that was taken over from a dead node', () => {
   test('has a possible response in its conversation cut off at its end, and is charged for nothing if none runs', async () => {
     await open(true);
     const other = await take();
-    tellsWhatItCutsOff(world.provider.sideband);
+    tellsWhatItCutsOff(world.sideband);
     world.endSession();
     await other.settled();
     await world.pass(2000);
-    expect(world.provider.sideband.cancelled).toEqual([undefined]);
+    expect(world.sideband.cancelled).toEqual([undefined]);
     expect(charged('usageEstimated')).toEqual([]);
   });
 
@@ -341,26 +254,7 @@ describe('A call that was taken over from a dead node', () => {
     await open(true);
     await take();
     const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
-    for (const id of names) world.provider.sideband.hear({ type: 'responseHeard', id, tokens: 100 });
-    expect(world.provider.sideband.cancelled).toEqual(names.slice(1));
-  });
-
-  test('is charged for what may be running if its provider answers nothing', async () => {
-    await open(false);
-    const other = await take();
-    world.endSession();
-    await other.settled();
-    await world.pass(2000);
-    expect(charged('usageEstimated')).toHaveLength(2);
-  });
-
-  test('is not charged for a response that was not heard for ten seconds', async () => {
-    await open(false);
-    const other = await take();
-    await world.pass(10_000);
-    world.endSession();
-    await other.settled();
-    await world.pass(2000);
-    expect(charged('usageEstimated')).toEqual([]);
+    for (const id of names) world.hear({ type: 'responseHeard', id, tokens: 100 });
+    expect(world.sideband.cancelled).toEqual(names.slice(1));
   });
 });

@@ -1,27 +1,26 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { CallOver } from '../../../src/upstream/contract.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { node, SESSION, useCalls, world } from './calls-world.ts';
+
+useCalls();
+
+/** From now on the provider can do everything but this. */
+const without = (missing: 'attach' | 'hangUp'): void => {
+  world.provider.before = (step) => {
+    world.provider.isAway = step === missing;
+  };
+};
+const isBack = (): void => {
+  world.provider.before = () => {
+    world.provider.isAway = false;
+  };
+};
 
 describe('A call whose sideband is lost', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
-    await world.open(node);
-  });
-
-  const lose = async (): Promise<number> => {
-    world.provider.sideband.close();
-    await Promise.resolve();
-    await node.settled();
-    return world.clock.now();
-  };
+  beforeEach(async () => void (await world.open(node)));
 
   test('is soon heard again, and the gap is reported', async () => {
-    const at = await lose();
+    const at = await world.lose();
     expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: at });
     await world.pass(250);
     expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: null });
@@ -30,7 +29,7 @@ describe('A call whose sideband is lost', () => {
   });
 
   test('has its gap counted before its record says that it is heard again, because its node may die right after', async () => {
-    const at = await lose();
+    const at = await world.lose();
     let counted: unknown;
     world.beforeSave = ({ unheardSinceMs }) => {
       if (unheardSinceMs === null) counted ??= [...world.metering.gaps];
@@ -42,18 +41,15 @@ describe('A call whose sideband is lost', () => {
   });
 
   test('has its setup restored when it is heard again, because its page may have changed it meanwhile', async () => {
-    await lose();
+    await world.lose();
     await world.pass(250);
     expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 1]);
   });
 
   test('keeps its page’s changes if the page may change it', async () => {
-    const other = SESSION.replace('A', 'B');
-    world.addSession(other);
-    const setup = world.setups.get(other);
-    if (setup !== undefined) world.setups.set(other, { ...setup, forbidsOverrides: false });
-    await world.open(node, other);
-    await lose();
+    world.setUp({ forbidsOverrides: false });
+    await world.open(node);
+    await world.lose();
     await world.pass(250);
     expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 0, 0]);
     expect(world.provider.sidebands.map(({ mayBeSpeaking }) => mayBeSpeaking)).toEqual([false, false, true]);
@@ -62,27 +58,25 @@ describe('A call whose sideband is lost', () => {
   test('because its page caused an event too long to read is a gap, and the third time closes it with its session', async () => {
     for (const times of [1, 2, 3]) {
       expect(await world.call()).toMatchObject({ state: 'open' });
-      world.provider.sideband.hear({ type: 'frameTooLong' });
-      await lose();
+      world.hear({ type: 'frameTooLong' });
+      await world.lose();
       await world.pass(250);
       const unreadable = Array.from({ length: times }, () => ({ type: 'usageUnreadable', key: undefined }));
       expect(world.metering.heard).toEqual(unreadable);
     }
     expect(await world.call()).toMatchObject({ closeReason: 'unheard' });
-    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
     expect(world.provider.live.size).toBe(0);
   });
 
   test('is hung up if nobody can hear it for long: its session ends, and all that time is a gap', async () => {
-    world.provider.before = (step) => {
-      world.provider.isAway = step === 'attach';
-    };
-    const at = await lose();
+    without('attach');
+    const at = await world.lose();
     await world.pass(19_750);
     expect(await world.call()).toMatchObject({ state: 'open' });
     await world.pass(250);
     expect(await world.call()).toMatchObject({ closeReason: 'unheard' });
-    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
     expect(world.provider.live.size).toBe(0);
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: at + 20_000 }]);
   });
@@ -91,20 +85,16 @@ describe('A call whose sideband is lost', () => {
     ['as its session ends', (): unknown => world.endSession(), 0],
     ['while its hang-up does not come about', (): unknown => undefined, 1000],
   ])('%s is a gap until the provider is heard to hang up', async (_when, endLate, endedMs) => {
-    world.provider.before = (step) => {
-      world.provider.isAway = step === 'hangUp';
-    };
+    without('hangUp');
     if (endedMs > 0) world.endSession();
     await node.settled();
     await world.pass(endedMs);
     const lostAtMs = world.clock.now();
-    world.provider.sideband.close();
+    world.sideband.close();
     endLate();
     await node.settled();
     await world.pass(3000);
-    world.provider.before = () => {
-      world.provider.isAway = false;
-    };
+    isBack();
     await world.pass(20_000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
     const gaps = world.metering.gaps.filter(({ fromMs, untilMs }) => untilMs > fromMs);
@@ -117,18 +107,13 @@ describe('A call whose sideband is lost', () => {
     ['and whose hang-up fails, is a gap from then on', 'fails', 1],
     ['and whose hang-up comes about, went with the call', 'comes about', 0],
   ] as const)('while it is hung up, %s', async (_what, how, gaps) => {
-    let answer = (): void => undefined;
-    world.provider.before = () =>
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+    const answer = world.provider.hold();
     world.endSession();
     await expect.poll(() => world.provider.hangUps).toHaveLength(1);
     const lostAtMs = world.clock.now();
-    world.provider.sideband.close();
+    world.sideband.close();
     await Promise.resolve();
     world.provider.isAway = how === 'fails';
-    world.provider.before = () => undefined;
     answer();
     await node.settled();
     await world.pass(3000);
@@ -143,18 +128,13 @@ describe('A call whose sideband is lost', () => {
   });
 
   test('because its node let go of it during a hang-up is a gap until the hang-up takes effect', async () => {
-    let answer = (): void => undefined;
-    world.provider.before = () =>
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+    const answer = world.provider.hold();
     world.endSession();
     await expect.poll(() => world.provider.hangUps).toHaveLength(1);
     world.clock.advance(7500);
     const lostAtMs = world.clock.now();
     node.guard();
     world.clock.advance(500);
-    world.provider.before = () => undefined;
     answer();
     await node.settled();
     expect(world.metering.gaps).toEqual([{ fromMs: lostAtMs, untilMs: lostAtMs + 500 }]);
@@ -172,11 +152,9 @@ describe('A call whose sideband is lost', () => {
       world.provider.isAway = true;
     };
     end();
-    await lose();
+    await world.lose();
     await world.pass(3000);
-    world.provider.before = () => {
-      world.provider.isAway = false;
-    };
+    isBack();
     world.provider.live.clear();
     await world.pass(10_000);
     expect(await world.call()).toMatchObject({ state: 'closed' });
@@ -185,13 +163,8 @@ describe('A call whose sideband is lost', () => {
   });
 
   test('and that ends while it is being dialled again keeps no sideband', async () => {
-    await lose();
-    let release = (): void => undefined;
-    world.provider.before = (step) =>
-      step === 'attach' &&
-      new Promise<void>((resolve) => {
-        release = resolve;
-      });
+    await world.lose();
+    const release = world.provider.hold('attach');
     world.clock.advance(250);
     await node.tick();
     await expect.poll(async () => (await world.call()).unheardSinceMs).not.toBeNull();
@@ -213,23 +186,11 @@ describe('A call whose sideband is lost', () => {
     expect(world.provider.hangUps).toEqual([]);
   });
 
-  test('is over if the provider no longer knows it, and says so again to a hang-up five seconds later', async () => {
-    world.provider.live.clear();
-    await lose();
-    await world.pass(250);
-    expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'lost' });
-    await world.pass(4750);
-    expect(await world.call()).toMatchObject({ state: 'closing' });
-    await world.pass(500);
-    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'already_over' });
-    expect(world.provider.hangUps).toHaveLength(3);
-  });
-
   test('and that the provider once wrongly does not know is hung up', async () => {
     world.provider.before = (step) => {
       if (step === 'attach') throw new CallOver();
     };
-    await lose();
+    await world.lose();
     await world.pass(250);
     expect(world.provider.live.size).toBe(0);
     await world.pass(4000);
@@ -238,20 +199,14 @@ describe('A call whose sideband is lost', () => {
 });
 
 test('A call that may go unheard for ever does not go idle because of that, but does once it is heard to be silent', async () => {
-  const world = await CallsWorld.start();
   world.unheardSec = 0;
   world.maxIdleSec = 10;
-  const node = await world.addNode();
-  await world.open(node);
-  world.provider.before = (step) => {
-    world.provider.isAway = step === 'attach';
-  };
-  world.provider.sideband.close();
+  await world.open(await world.addNode());
+  without('attach');
+  world.sideband.close();
   await world.pass(25_000);
   expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: expect.any(Number) });
-  world.provider.before = () => {
-    world.provider.isAway = false;
-  };
+  isBack();
   await world.pass(2000);
   expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: null });
   await world.pass(11_000);
@@ -259,12 +214,10 @@ test('A call that may go unheard for ever does not go idle because of that, but 
 });
 
 test('A silent call goes idle, however often its sideband is lost and soon restored', async () => {
-  const world = await CallsWorld.start();
   world.maxIdleSec = 10;
-  const node = await world.addNode();
-  await world.open(node);
+  await world.open(await world.addNode());
   for (let lost = 0; lost < 6; lost += 1) {
-    world.provider.sideband.close();
+    world.sideband.close();
     await world.pass(2000);
   }
   expect(world.provider.sidebands.length).toBeGreaterThan(3);
@@ -272,45 +225,33 @@ test('A silent call goes idle, however often its sideband is lost and soon resto
 });
 
 describe('The session of an open call', () => {
-  const heardForMs = (world: CallsWorld): number =>
-    (world.sessions.get(SESSION)?.heardUntilMs ?? 0) - world.clock.now();
+  const heardForMs = (): number => (world.sessions.get(SESSION)?.heardUntilMs ?? 0) - world.clock.now();
 
   test('is told again and again that the call is heard, for some time ahead', async () => {
-    const world = await CallsWorld.start();
-    const node = await world.addNode();
     await world.open(node);
     await world.pass(1000);
     for (let seconds = 0; seconds < 70; seconds += 10) {
-      expect(heardForMs(world)).toBeGreaterThan(0);
+      expect(heardForMs()).toBeGreaterThan(0);
       await world.pass(10_000);
     }
-    world.provider.sideband.hear({ type: 'over', reason: 'lost' });
+    world.hear({ type: 'over', reason: 'lost' });
     await node.settled();
-    expect(heardForMs(world)).toBe(0);
+    expect(heardForMs()).toBe(0);
   });
 
   test('is not told so for ever if the call’s node died, or nobody hears it', async () => {
-    const world = await CallsWorld.start();
     world.unheardSec = 0;
-    const node = await world.addNode();
-    await world.open(node);
+    await world.open(await world.addNode());
     await world.pass(1000);
-    world.provider.before = (step) => {
-      world.provider.isAway = step === 'attach';
-    };
-    world.provider.sideband.close();
+    without('attach');
+    world.sideband.close();
     await world.pass(60_000);
-    expect(heardForMs(world)).toBeLessThanOrEqual(0);
+    expect(heardForMs()).toBeLessThanOrEqual(0);
   });
 });
 
 describe('While the database is away', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-
   beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
     await world.open(node);
     world.database.isAway = true;
   });
@@ -348,13 +289,11 @@ describe('While the database is away', () => {
     world.database.isAway = false;
     await world.pass(6000);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'unheard' });
-    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+    expect(world.endReason).toBe('upstream_ended');
   });
 });
 
 test('Calls whose usage waits for the database for too long are closed', async () => {
-  const world = await CallsWorld.start();
-  const node = await world.addNode();
   await world.open(node);
   world.metering.waitingSinceMs = world.clock.now();
   await world.pass(20_000);

@@ -32,6 +32,22 @@ async function tenantsFile(content: string): Promise<string> {
   return file;
 }
 
+const fileOf = (tenants: readonly object[]): Promise<string> => tenantsFile(JSON.stringify({ tenants }));
+
+/** Checks these settings, with which nothing is wrong. @returns what is printed */
+async function passes(env: NodeJS.ProcessEnv, read?: CheckTerminal['readDatabase']): Promise<string> {
+  const terminal = fakeTerminal(env);
+  expect([await run([], terminal, read), terminal.complained()]).toEqual([0, '']);
+  return terminal.printed();
+}
+
+/** Checks these settings, with which something is wrong. @returns what is said about it */
+async function refuses(env: NodeJS.ProcessEnv, read?: CheckTerminal['readDatabase']): Promise<string> {
+  const terminal = fakeTerminal(env);
+  expect(await run([], terminal, read)).toBe(78);
+  return terminal.complained();
+}
+
 const production = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://voice.example.com',
@@ -46,17 +62,15 @@ const production = {
 
 describe('check-config', () => {
   test('prints the settings in effect and what they mean, with exit code 0', async () => {
-    const terminal = fakeTerminal({ PORT: '8123' });
-    expect(await run([], terminal)).toBe(0);
-    expect(terminal.complained()).toBe('');
-    const lines = terminal.printed().split('\n');
+    const printed = await passes({ PORT: '8123' });
+    const lines = printed.split('\n');
     expect(lines).toContain(`${'PORT'.padEnd(35)}8123`);
     expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(35)}(default) 15`);
     expect(lines).toContain(`${'CONSOLE_MAX_CONCURRENT_SESSIONS'.padEnd(35)}(default) 1`);
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
     expect(lines).toContain('provider: local (an echo, no model)');
     expect(lines).toContain('tenants: 1 tenant, 4 widget keys (0 revoked) in config/tenants.json');
-    expect(terminal.printed()).not.toMatch(/^(?:warning|database):/m);
+    expect(printed).not.toMatch(/^(?:warning|database):/m);
   });
 
   test.each([
@@ -85,9 +99,8 @@ describe('check-config', () => {
       ['  what limits their duration: MAX_SESSION_MINUTES, in the secret (1 s to 1199 min)'],
     ],
   ])('tells what of calls is enforced, and what is the word of the page: %j', async (env, told) => {
-    const terminal = fakeTerminal(env);
-    expect(await run([], terminal)).toBe(0);
-    expect(terminal.printed().split('\n')).toEqual(expect.arrayContaining(told));
+    const printed = await passes(env);
+    expect(printed.split('\n')).toEqual(expect.arrayContaining(told));
   });
 
   const closed = { totals: { dollarsDaily: 5 }, allowOverrides: false, agents: ['guide'] };
@@ -100,7 +113,7 @@ describe('check-config', () => {
       key('gone', { revoked: true }),
       key('unbounded', { ...closed, totals: {} }),
     ];
-    return tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'guide' }], widgetKeys }] }));
+    return fileOf([{ id: 'acme', agents: [{ id: 'guide' }], widgetKeys }]);
   }
 
   function openKeysIn(printed: string): string[] {
@@ -108,17 +121,15 @@ describe('check-config', () => {
   }
 
   test('names every key that is open, and why, and no others', async () => {
-    const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
-    expect(await run([], terminal)).toBe(0);
-    expect(openKeysIn(terminal.printed())).toEqual([
+    const printed = await passes({ TENANTS_FILE: await fileOfKeys() });
+    expect(openKeysIn(printed)).toEqual([
       'acme/free: pages may ask for any model and instructions; nothing bounds what all its visitors use in a day; pages may ask for any agent, or for none',
       'acme/unbounded: nothing bounds what all its visitors use in a day',
     ]);
-    expect(terminal.printed()).not.toContain('database:');
+    expect(printed).not.toContain('database:');
   });
 
   test('names those that only the database has, as a start would serve them', async () => {
-    const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
     const acme = aTenant('acme', {
       keys: [
         aKey('acme', 'free', { revokedAtMs: 1 }),
@@ -127,26 +138,23 @@ describe('check-config', () => {
       ],
     });
     const other = aTenant('other', { keys: [aKey('other', 'site', { ...closed, agents: null })] });
-    expect(
-      await run([], terminal, () =>
-        Promise.resolve({ tenants: [acme, other], secrets: [], webhooks: [], budgets: [] }),
-      ),
-    ).toBe(0);
-    expect(openKeysIn(terminal.printed())).toEqual([
+    const kept = { tenants: [acme, other], secrets: [], webhooks: [], budgets: [] };
+    const printed = await passes({ TENANTS_FILE: await fileOfKeys() }, () => Promise.resolve(kept));
+    expect(openKeysIn(printed)).toEqual([
       'other/site: pages may ask for any agent, or for none',
       'acme/unbounded: nothing bounds what all its visitors use in a day',
       'acme/issued: pages may ask for any model and instructions',
     ]);
-    expect(terminal.printed()).toContain('\ndatabase: 2 widget keys that the tenants file does not name\n');
+    expect(printed).toContain('\ndatabase: 2 widget keys that the tenants file does not name\n');
   });
 
   test('refuses webhooks and budgets with which there would be more than may be, and says what to do', async () => {
     const webhook = { url: 'https://hooks.acme.example/', types: ['session.settled'] };
     const webhooks = ['billing', 'crm'].map((id) => ({ ...webhook, id }));
     const budget = { id: 'all', of: 'installation', period: 'month', dollars: 1 };
-    const terminal = fakeTerminal({
+    const env = {
       TENANTS_FILE: await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', webhooks }], budgets: [budget] })),
-    });
+    };
     const kept = (count: number) => [
       { id: 'acme:billing', tenantId: 'acme' },
       ...Array.from({ length: count }, (_, n) => ({ id: `wh_${n}`, tenantId: 'acme' })),
@@ -156,48 +164,41 @@ describe('check-config', () => {
       (count: number, budgets: KeptInDatabase['budgets'] = []) =>
       () =>
         Promise.resolve({ tenants: [], secrets: [], webhooks: kept(count), budgets });
-    expect(await run([], terminal, read(8))).toBe(0);
-    expect(await run([], terminal, read(9))).toBe(78);
-    expect(terminal.complained()).toContain(
+    await passes(env, read(8));
+    expect(await refuses(env, read(9))).toContain(
       'tenant acme: 2 webhooks are too many: it has 9 more, which the file does not name, and may have 10 in all. Name fewer, or delete',
     );
     const all = Array.from({ length: 50 }, (_, n) => ({ id: `b${n}`, tenantId: null }));
-    expect(await run([], terminal, read(8, all.slice(1)))).toBe(0);
-    expect(await run([], terminal, read(8, all))).toBe(78);
-    expect(terminal.complained()).toContain('the installation: 1 budgets are too many: it has 50 more');
+    await passes(env, read(8, all.slice(1)));
+    expect(await refuses(env, read(8, all))).toContain('the installation: 1 budgets are too many: it has 50 more');
   });
 
   test('says where the database cannot be read, and goes on', async () => {
-    const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
     const away = () => Promise.reject(new Unavailable('database', new Error('connect ECONNREFUSED')));
-    expect(await run([], terminal, away)).toBe(0);
-    expect(terminal.printed()).toContain(
+    const printed = await passes({ TENANTS_FILE: await fileOfKeys() }, away);
+    expect(printed).toContain(
       '\ndatabase: not read, so keys, webhooks and budgets that are only in it were not checked. The database cannot be used: connect ECONNREFUSED.',
     );
-    expect(openKeysIn(terminal.printed())).toHaveLength(2);
+    expect(openKeysIn(printed)).toHaveLength(2);
   });
 
   test('tells of models without a price where calls are metered here, and of a list that cannot be read', async () => {
     const agents = [{ id: 'odd', model: 'mystery' }];
     const admins = ['@example.com'];
-    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', admins, agents }] }));
+    const file = await fileOf([{ id: 'acme', admins, agents }]);
     const env = { ...production, TENANTS_FILE: file };
-    expect(await run([], fakeTerminal(env))).toBe(0);
-    const brokered = fakeTerminal({ ...env, CALL_MODE: 'brokered' });
-    expect(await run([], brokered)).toBe(78);
-    expect(brokered.complained()).toContain('tenant acme, agent odd: has the model "mystery", which has no price');
-    const unreadable = fakeTerminal({ ...env, PRICES_FILE: join(folder, 'none.json') });
-    expect(await run([], unreadable)).toBe(78);
-    expect(unreadable.complained()).toContain('PRICES_FILE: ');
+    await passes(env);
+    const brokered = await refuses({ ...env, CALL_MODE: 'brokered' });
+    expect(brokered).toContain('tenant acme, agent odd: has the model "mystery", which has no price');
+    const unreadable = await refuses({ ...env, PRICES_FILE: join(folder, 'none.json') });
+    expect(unreadable).toContain('PRICES_FILE: ');
     expect((await listed(env, { mystery: { perMinute: 1, estimatePerMinute: 1, shutdown: '2020-01-01' } })).code).toBe(
       0,
     );
   });
 
   test('warns of models that their provider switches off', async () => {
-    const file = await tenantsFile(
-      JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'odd', model: 'mystery' }] }] }),
-    );
+    const file = await fileOf([{ id: 'acme', agents: [{ id: 'odd', model: 'mystery' }] }]);
     const model = (shutdown: string) => ({ mystery: { perMinute: 1, estimatePerMinute: 1, shutdown } });
     expect((await listed({ TENANTS_FILE: file }, model('2020-01-01'))).printed).toMatch(
       /^warning: the model mystery \(acme\/odd\) is switched off .* 2020-01-01/m,
@@ -213,38 +214,30 @@ describe('check-config', () => {
   ])(
     'warns of a protocol of OTLP that is not spoken, where a collector is named: %j',
     async (env, ...told: string[]) => {
-      const named = fakeTerminal({
+      const named = await passes({
         ...env,
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://hunter2.example/a?key=hunter2',
       });
-      expect(await run([], named)).toBe(0);
-      const warnings = [...named.printed().matchAll(/^warning: (.*) is not spoken: /gm)].map(([, name]) => name);
+      const warnings = [...named.matchAll(/^warning: (.*) is not spoken: /gm)].map(([, name]) => name);
       expect(warnings).toEqual(told);
-      expect(named.printed()).not.toContain('key=hunter2');
-      const unnamed = fakeTerminal(env);
-      expect(await run([], unnamed)).toBe(0);
-      expect(unnamed.printed()).not.toContain('warning:');
+      expect(named).not.toContain('key=hunter2');
+      const unnamed = await passes(env);
+      expect(unnamed).not.toContain('warning:');
     },
   );
 
   test('warns in production of a proxy that nobody named', async () => {
-    const printed = async (env: NodeJS.ProcessEnv) => {
-      const terminal = fakeTerminal(env);
-      expect(await run([], terminal)).toBe(0);
-      return terminal.printed();
-    };
     const TENANTS_FILE = await tenantsFile('{ "tenants": [] }');
-    expect(await printed({ ...production, TENANTS_FILE })).toMatch(/^warning: TRUST_PROXY is not set: /m);
+    expect(await passes({ ...production, TENANTS_FILE })).toMatch(/^warning: TRUST_PROXY is not set: /m);
     const named = { ...production, TENANTS_FILE, TRUST_PROXY: '10.0.0.0/8' };
-    expect(await printed(named)).not.toContain('warning: TRUST_PROXY');
-    expect(await printed({})).not.toContain('warning: TRUST_PROXY');
+    expect(await passes(named)).not.toContain('warning: TRUST_PROXY');
+    expect(await passes({})).not.toContain('warning: TRUST_PROXY');
   });
 
   test('warns in production if there are no tenants, no operators, or no sender address that mail servers accept', async () => {
     const warnings = async (env: NodeJS.ProcessEnv): Promise<string[]> => {
-      const terminal = fakeTerminal({ ...production, TRUST_PROXY: '10.0.0.0/8', ...env });
-      expect(await run([], terminal)).toBe(0);
-      return [...terminal.printed().matchAll(/^warning: (.*?)[:,]/gm)].map(([, words = '']) => words);
+      const printed = await passes({ ...production, TRUST_PROXY: '10.0.0.0/8', ...env });
+      return [...printed.matchAll(/^warning: (.*?)[:,]/gm)].map(([, words = '']) => words);
     };
     const MAIL_FROM = 'Voice <voice@example.com>';
     const OPERATOR_EMAILS = 'ops@example.com';
@@ -259,12 +252,10 @@ describe('check-config', () => {
   });
 
   test('warns of whole domains that operate', async () => {
-    const terminal = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example,@ops.example' });
-    expect(await run([], terminal)).toBe(0);
-    expect(terminal.printed()).toMatch(/^warning: OPERATOR_EMAILS has whole domains \(@ops\.example\): /m);
-    const named = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example' });
-    expect(await run([], named)).toBe(0);
-    expect(named.printed()).not.toContain('whole domains');
+    const printed = await passes({ OPERATOR_EMAILS: 'ann@ops.example,@ops.example' });
+    expect(printed).toMatch(/^warning: OPERATOR_EMAILS has whole domains \(@ops\.example\): /m);
+    const named = await passes({ OPERATOR_EMAILS: 'ann@ops.example' });
+    expect(named).not.toContain('whole domains');
   });
 
   test('warns of limits of new visitors that come to nothing', async () => {
@@ -284,7 +275,7 @@ describe('check-config', () => {
       { id: 'heard', call: 'brokered' },
       { id: 'direct', call: 'direct' },
     ];
-    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+    const file = await fileOf([{ id: 'acme', agents, widgetKeys }]);
     const warned = async (provider: string): Promise<string[]> => {
       const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered', UPSTREAM_PROVIDER: provider };
       const { printed } = await listed(env, {});
@@ -317,7 +308,7 @@ describe('check-config', () => {
       key('eeeee', { call: 'direct', agents: ['plain'] }),
     ];
     const warned = async (provider: string, callMode: string): Promise<string[]> => {
-      const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+      const file = await fileOf([{ id: 'acme', agents, widgetKeys }]);
       const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: callMode, UPSTREAM_PROVIDER: provider };
       const { printed } = await listed(env, {});
       return [...printed.matchAll(/^warning: (tools .+)$/gm)].map(([, text = '']) => text);
@@ -358,7 +349,7 @@ describe('check-config', () => {
     ];
     const azure = { UPSTREAM_PROVIDER: 'azure', AZURE_OPENAI_ENDPOINT: 'https://a.example', AZURE_OPENAI_API_KEY: 'k' };
     const warned = async (env: Record<string, string>): Promise<string[]> => {
-      const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+      const file = await fileOf([{ id: 'acme', agents, widgetKeys }]);
       const { printed } = await listed({ ...env, TENANTS_FILE: file, CALL_MODE: 'brokered' }, {});
       return [...printed.matchAll(/^warning: visitors of the agent (\S+) .+ (\(.+\)): set transcribe\.model/gm)].map(
         ([, agent, keys]) => `${agent} ${keys}`,
@@ -371,47 +362,39 @@ describe('check-config', () => {
   test('warns of agents that ask for what the provider cannot do, which is an error where they are strict', async () => {
     const tools = [{ kind: 'http_tool', name: 'look_up' }];
     const agents = [{ id: 'able', tools, turns: {}, tellAi: true }, { id: 'plain' }, { id: 'none', tools: [] }];
-    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents }] }));
+    const file = await fileOf([{ id: 'acme', agents }]);
     const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' };
     expect((await listed({ ...env, UPSTREAM_PROVIDER: 'openai-live' }, {})).printed).toMatch(
       /^warning: the provider openai-live cannot do what the agent acme\/able asks for: tools, turns$/m,
     );
     expect((await listed({ ...env, UPSTREAM_PROVIDER: 'openai' }, {})).printed).not.toContain('warning:');
     const strict = [{ id: 'able', tools, strict: true }];
-    const terminal = fakeTerminal({
+    const complaint = await refuses({
       ...env,
       UPSTREAM_PROVIDER: 'openai-live',
-      TENANTS_FILE: await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents: strict }] })),
+      TENANTS_FILE: await fileOf([{ id: 'acme', agents: strict }]),
     });
-    expect(await run([], terminal)).toBe(78);
-    expect(terminal.complained()).toContain(
+    expect(complaint).toContain(
       'agent acme/able: is strict, and asks for what the provider openai-live cannot do: tools',
     );
   });
 
   test('refuses a tool of the server at an address that the settings do not allow', async () => {
     const tools = [{ kind: 'server_tool', name: 'look_up', url: 'https://api.acme.example:8443/' }];
-    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'support', tools }] }] }));
-    const refused = fakeTerminal({ TENANTS_FILE: file });
-    expect(await run([], refused)).toBe(78);
-    expect(refused.complained()).toContain(
-      'tool look_up of the agent acme/support: has an address that has the port 8443',
-    );
-    expect(await run([], fakeTerminal({ TENANTS_FILE: file, OUTBOUND_ALLOW_PORTS: '8443' }))).toBe(0);
+    const file = await fileOf([{ id: 'acme', agents: [{ id: 'support', tools }] }]);
+    const refused = await refuses({ TENANTS_FILE: file });
+    expect(refused).toContain('tool look_up of the agent acme/support: has an address that has the port 8443');
+    await passes({ TENANTS_FILE: file, OUTBOUND_ALLOW_PORTS: '8443' });
   });
 
   test('names the secrets that tools send and nobody has set, unless the database could not be read', async () => {
     const headers = { authorization: 'Bearer ${secret:crm}', 'x-shop': '${secret:shop}' };
     const tools = [{ kind: 'server_tool', name: 'look_up', url: 'https://api.acme.example/', headers }];
     const env = {
-      TENANTS_FILE: await tenantsFile(
-        JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'support', tools }] }] }),
-      ),
+      TENANTS_FILE: await fileOf([{ id: 'acme', agents: [{ id: 'support', tools }] }]),
     };
     const warnings = async (readDatabase?: CheckTerminal['readDatabase']): Promise<string[]> => {
-      const terminal = fakeTerminal(env);
-      expect(await run([], terminal, readDatabase)).toBe(0);
-      return [...terminal.printed().matchAll(/^warning: the secret (\S+) .*$/gm)].map(([line]) => line);
+      return [...(await passes(env, readDatabase)).matchAll(/^warning: the secret (\S+) .*$/gm)].map(([line]) => line);
     };
     const unset = (name: string): string =>
       `warning: the secret ${name} of the tenant acme is not set, so that tools of support fail: set it by "secrets set --tenant acme ${name}"`;
@@ -428,29 +411,23 @@ describe('check-config', () => {
 
   test('refuses an address for solved challenges that the guard lets nobody ask', async () => {
     const env = { BOT_PROVIDER: 'turnstile', BOT_SITE_KEY: 'site', BOT_SECRET: 'hunter2' };
-    const refused = fakeTerminal({ ...env, BOT_VERIFY_URL: 'http://siteverify.acme.example/' });
-    expect(await run([], refused)).toBe(78);
-    expect(refused.complained()).toContain('BOT_VERIFY_URL: must start with https://');
+    const refused = await refuses({ ...env, BOT_VERIFY_URL: 'http://siteverify.acme.example/' });
+    expect(refused).toContain('BOT_VERIFY_URL: must start with https://');
     const own = { ...env, BOT_VERIFY_URL: 'http://siteverify.acme.example/', OUTBOUND_ALLOW_CIDRS: '10.0.0.0/8' };
-    const allowed = fakeTerminal(own);
-    expect(await run([], allowed)).toBe(0);
-    expect(allowed.printed()).toContain('bot protection: turnstile');
-    expect(allowed.printed()).not.toContain('hunter2');
+    const allowed = await passes(own);
+    expect(allowed).toContain('bot protection: turnstile');
+    expect(allowed).not.toContain('hunter2');
   });
 
   test('refuses a secret of a key that nothing seals', async () => {
     const bots = { provider: 'turnstile', siteKey: 'site', secret: '${secret:captcha}' };
     const widgetKeys = [{ id: 'www', key: 'w_acme_www', origin: 'https://www.acme.example', bots }];
-    const file = await tenantsFile(
-      JSON.stringify({ tenants: [{ id: 'acme', admins: ['@acme.example'], widgetKeys }] }),
-    );
-    const refused = fakeTerminal({ ...production, TENANTS_FILE: file });
-    expect(await run([], refused)).toBe(78);
-    expect(refused.complained()).toContain('widget key acme/www: has a secret in its bots, and SEALING_KEY');
+    const file = await fileOf([{ id: 'acme', admins: ['@acme.example'], widgetKeys }]);
+    const refused = await refuses({ ...production, TENANTS_FILE: file });
+    expect(refused).toContain('widget key acme/www: has a secret in its bots, and SEALING_KEY');
     const sealed = { ...production, TENANTS_FILE: file, SEALING_KEY: Buffer.alloc(32, 1).toString('base64') };
-    const terminal = fakeTerminal(sealed);
-    expect(await run([], terminal)).toBe(0);
-    expect(terminal.printed()).toContain(
+    const printed = await passes(sealed);
+    expect(printed).toContain(
       'warning: the secret captcha of the tenant acme is not set, so that no challenge of the key www counts',
     );
   });
@@ -464,7 +441,7 @@ describe('check-config', () => {
   }
 
   test('never prints a secret, wherever it stands', async () => {
-    const terminal = fakeTerminal({
+    const printed = await passes({
       ...production,
       SERVICE_TOKENS: 'hunter2hunter2hunter2',
       UPSTREAM_BASE_URL: 'https://hunter2@proxy.example.com/v1',
@@ -472,12 +449,11 @@ describe('check-config', () => {
       BOT_VERDICT_URL: 'https://bots.example.com/?token=hunter2',
       BOT_VERDICT_TOKEN: 'hunter2',
     });
-    expect(await run([], terminal)).toBe(0);
-    expect(terminal.printed() + terminal.complained()).not.toContain('hunter2');
-    expect(terminal.printed()).toContain('postgres://***@db.example.com?***');
-    expect(terminal.printed()).toContain('redis://***@one.example.com:6379, redis://***@two.example.com:6379');
-    expect(terminal.printed()).toMatch(/^JWT_SECRET +\(set, hidden\)$/m);
-    expect(terminal.printed()).toContain('its demo keys are not served in production');
+    expect(printed).not.toContain('hunter2');
+    expect(printed).toContain('postgres://***@db.example.com?***');
+    expect(printed).toContain('redis://***@one.example.com:6379, redis://***@two.example.com:6379');
+    expect(printed).toMatch(/^JWT_SECRET +\(set, hidden\)$/m);
+    expect(printed).toContain('its demo keys are not served in production');
   });
 
   test('tells the problems of the environment and of the tenants file in one go, with exit code 78', async () => {
@@ -494,21 +470,20 @@ describe('check-config', () => {
     const open = { id: 'acme', widgetKeys: [key] };
     const other = { id: 'other', admins: ['@other.example'] };
     const everybody = { ...production, CONSOLE_EMAILS: '*' };
-    const TENANTS_FILE = await tenantsFile(JSON.stringify({ tenants: [open, other] }));
+    const TENANTS_FILE = await fileOf([open, other]);
     const refused = fakeTerminal({ ...everybody, TENANTS_FILE });
     expect([await run([], refused), refused.printed()]).toEqual([78, '']);
     expect(refused.complained()).toMatch(/tenant acme: has no admins, and CONSOLE_EMAILS=\* lets everybody log in/);
     expect(refused.complained()).not.toContain('tenant other');
-    const listed = fakeTerminal({ ...production, TENANTS_FILE });
-    expect(await run([], listed)).toBe(0);
-    await tenantsFile(JSON.stringify({ tenants: [{ ...open, admins: ['@acme.example'] }, other] }));
+    await passes({ ...production, TENANTS_FILE });
+    await fileOf([{ ...open, admins: ['@acme.example'] }, other]);
     const decided = fakeTerminal({ ...everybody, TENANTS_FILE });
     expect([await run([], decided), decided.complained()]).toEqual([0, '']);
   });
 
   test('tells all that the files and the environment have against each other, as the start does with a database that is away', async () => {
     const brokered = { key: 'w_acme_site', origin: 'https://acme.example', call: 'brokered' };
-    const TENANTS_FILE = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', widgetKeys: [brokered] }] }));
+    const TENANTS_FILE = await fileOf([{ id: 'acme', widgetKeys: [brokered] }]);
     const DATABASE_URL = `postgres://localhost:${await freePort()}/none`;
     const gemini = { UPSTREAM_PROVIDER: 'gemini', GEMINI_API_KEY: 'k' };
     const env = { ...production, ...gemini, CONSOLE_EMAILS: '*', TENANTS_FILE, DATABASE_URL };
@@ -525,22 +500,20 @@ describe('check-config', () => {
 
   test('tells brokered calls that the provider does not have, of the environment and of the tenants file', async () => {
     const tenant = { id: 'acme', agents: [{ id: 'support', call: 'brokered' }] };
-    const TENANTS_FILE = await tenantsFile(JSON.stringify({ tenants: [tenant] }));
+    const TENANTS_FILE = await fileOf([tenant]);
     for (const [env, name] of [
       [{ CALL_MODE: 'brokered' }, 'CALL_MODE'],
       [{ TENANTS_FILE }, 'agent acme/support'],
     ] as const) {
-      const refused = fakeTerminal({ NODE_ENV: 'test', ...env });
-      expect(await run([], refused)).toBe(78);
-      expect(refused.complained()).toContain(`${name}: must not ask for brokered calls`);
+      const refused = await refuses({ NODE_ENV: 'test', ...env });
+      expect(refused).toContain(`${name}: must not ask for brokered calls`);
       const echoed = fakeTerminal({ NODE_ENV: 'development', ...env });
       expect([await run([], echoed), echoed.complained()]).toEqual([0, '']);
     }
   });
 
   test('tells a tenants file that does not exist', async () => {
-    const terminal = fakeTerminal({ TENANTS_FILE: join(folder, 'nowhere.json') });
-    expect(await run([], terminal)).toBe(78);
-    expect(terminal.complained()).toContain('it does not exist');
+    const complaint = await refuses({ TENANTS_FILE: join(folder, 'nowhere.json') });
+    expect(complaint).toContain('it does not exist');
   });
 });

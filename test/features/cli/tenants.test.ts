@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -51,16 +51,6 @@ describe('tenants add', () => {
     const other = await lockDirectory(file);
     expect(await refused(file)).toEqual([69, 'Another command is writing the file; try again.\n']);
     await other.release();
-  });
-
-  test('by several commands at once loses none: each is added, or told that another one writes', async () => {
-    const terminals = Array.from({ length: 8 }, () => fakeTerminal({ TENANTS_FILE: file }));
-    const codes = await Promise.all(terminals.map((terminal, index) => run(['add', '--id', `t${index}`], terminal)));
-    expect(codes).toContain(0);
-    expect(codes.filter((code) => code !== 0 && code !== 69)).toEqual([]);
-    const { tenants } = JSON.parse(await readFile(file, 'utf8')) as { readonly tenants: readonly { id: string }[] };
-    expect(tenants.map(({ id }) => id).toSorted()).toEqual(codes.flatMap((code, i) => (code === 0 ? [`t${i}`] : [])));
-    expect(await readdir(folder)).toEqual(['tenants.json']);
   });
 
   test('changes no file that nobody named', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { Unavailable } from '../../../src/kernel/errors.ts';
 import { createAddressHash, networkOf, Refusals } from '../../../src/operators/journal/refusals.ts';
 import { JournalWriter } from '../../../src/operators/journal/writer.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
@@ -85,18 +84,6 @@ describe('Refusals', () => {
     });
     expect(kept.map(({ detail }) => detail.origin)).toEqual(['https://evil.example:8443', null, null]);
     expect(JSON.stringify(kept)).not.toMatch(/ada|secret|203\.0\.113\.7/);
-  });
-
-  test('writes in batches of 500, keeps what waits while the database is away, and writes it once', async () => {
-    const { store, writer, note } = write();
-    for (let n = 0; n < 1100; n += 1) note(n);
-    store.fault = new Unavailable('database', 'away');
-    await expect(writer.flush()).rejects.toThrow(Unavailable);
-    expect(writer.refusals).toBe(1100);
-    store.fault = undefined;
-    await Promise.all([writer.flush(), writer.flush()]);
-    expect(store.batches.map((batch) => batch.length)).toEqual([500, 500, 100]);
-    expect(writer.refusals).toBe(0);
   });
 
   test('counts what there is no room for, and a batch that the database will never take', async () => {

@@ -48,12 +48,15 @@ class World {
   readonly live = new Map<number, Speaker>();
   readonly #stores: PostgresStores;
   readonly #records = new Map<string, VoiceRecord>();
+  /** Remembers the current day, which takes a hundred conversions of the time zone to find. */
+  readonly #calendar: ReturnType<typeof createCalendar>;
   readonly #zone: string;
   readonly #firstDay: string;
   #budgets: readonly Budget[] = [];
 
   constructor(zone: string, from: string, all: readonly Terms[]) {
     this.#zone = zone;
+    this.#calendar = createCalendar(zone);
     this.clock = new ManualClock(Date.parse(from));
     this.#stores = createPostgresStores(database());
     this.nodes = [this.#nodeOf('one'), this.#nodeOf('other')];
@@ -72,7 +75,7 @@ class World {
   }
 
   #nodeOf(node: string): BudgetLimits {
-    const calendar = createCalendar(this.#zone);
+    const calendar = this.#calendar;
     const end = (id: string): void => {
       for (const [place, speaker] of this.live) if (speaker.id === id) this.live.delete(place);
     };
@@ -151,7 +154,7 @@ class World {
     const { id: sessionId, subject, tenantId, keyId } = speaker;
     const atMs = this.clock.now();
     const added = { tokens: 0, microDollars: amount * MICRO };
-    const { day } = createCalendar(this.#zone)(atMs);
+    const { day } = this.#calendar(atMs);
     const whose = { subject, tenantId, sessionId, ...sharedAccounts(tenantId, keyId) };
     const answer = await this.#stores.ledger.record({
       ...whose,

@@ -13,6 +13,7 @@ import { OpenAiUsage } from '../../../src/upstream/openai-usage.ts';
 import { call } from '../../contracts/voice-calls.ts';
 import { usageOf } from '../../contracts/call-usage.ts';
 import { DAY, HOUR, ManualClock } from '../../support/clock.ts';
+import { examples } from '../../support/examples.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 import { UsageApi } from '../../support/usage-api.ts';
 
@@ -198,7 +199,8 @@ describe('The meter', () => {
         const different = reconciled?.rows.filter(({ ours, theirs }) => ours !== theirs);
         expect(isHeard ? different : []).toEqual([]);
       }),
-      { numRuns: 60 },
+      // Each has fifteen responses on average, so that each kind of them comes dozens of times.
+      examples(20),
     );
   });
 });
