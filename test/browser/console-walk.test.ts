@@ -3,6 +3,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { TestProvider } from '../support/provider.ts';
+import { offerSdp } from '../support/provider/sdp.ts';
 import { LISTS } from './console-lists.ts';
 import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
 
@@ -71,20 +73,45 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
   let here: ConsolePage;
   let ref: string;
   let requestId: string;
+  let call: string;
+  let webhook: string;
+  let event: string;
+  let provider: TestProvider;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
+    provider = await TestProvider.start();
+    const brokered = {
+      CALL_MODE: 'brokered',
+      UPSTREAM_PROVIDER: 'openai',
+      OPENAI_API_KEY: provider.apiKey,
+      UPSTREAM_BASE_URL: provider.baseUrl,
+    };
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ ...consoleSettings, ...brokered })]);
     const headers = { 'Content-Type': 'application/json', Origin: server.direct };
     const post = async (path: string, body: object, more = {}): Promise<Response> =>
       fetch(server.direct + path, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) });
-    const created = await post('/api/session', { widgetKey: 'w_demo_local_00000000000000000000000000000000' });
-    const { sm_session_id } = (await created.json()) as { readonly sm_session_id: string };
-    ref = refOf(sm_session_id);
-    await post(
-      '/api/auth/usage',
-      { sm_session_id, tokens: 12, dollars: 0.5 },
-      { Authorization: `Bearer ${serviceToken}` },
+    const asService = { Authorization: `Bearer ${serviceToken}` };
+    const added = await post(
+      '/api/operator/webhooks',
+      { url: 'https://hooks.invalid/switchboard', types: ['session.started'] },
+      asService,
     );
+    webhook = ((await added.json()) as { readonly webhook: { readonly id: string } }).webhook.id;
+    const created = await post('/api/session', { widgetKey: 'w_demo_local_00000000000000000000000000000000' });
+    const { sm_session_id, client_secret } = (await created.json()) as {
+      readonly sm_session_id: string;
+      readonly client_secret: { readonly value: string };
+    };
+    ref = refOf(sm_session_id);
+    const dialled = await fetch(`${server.direct}/api/realtime/calls`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/sdp', Authorization: `Bearer ${client_secret.value}` },
+      body: offerSdp(),
+    });
+    call = dialled.headers.get('location')?.split('/').at(-1) ?? '';
+    await post('/api/auth/usage', { sm_session_id, tokens: 12, dollars: 0.5 }, asService);
+    const told = await post(`/api/operator/webhooks/${webhook}/test`, {}, asService);
+    event = ((await told.json()) as { readonly event: string }).event;
     const refused = await post('/api/session', { widgetKey: 'w_nobody_has_this_key_0000000000000000000' });
     requestId = refused.headers.get('x-request-id') ?? '';
     here = await ConsolePage.enter(browser, server, '/console');
@@ -95,6 +122,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     await here?.leave();
     await browser?.close();
     await server?.close();
+    await provider?.close();
   });
 
   /** The page of the newest one of a list. */
@@ -152,6 +180,9 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     const details = [
       `/console/sessions/${ref}`,
       `/console/refusals/${requestId}`,
+      `/console/calls/${call}`,
+      `/console/webhooks/${webhook}`,
+      `/console/webhooks/${webhook}/deliveries/${event}`,
       '/console/keys/demo/local',
       '/console/challenges',
       await newestOf('challenges'),
