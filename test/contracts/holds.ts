@@ -200,12 +200,12 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       const subject = randomId();
       const left = await waiting(subject);
       const { database, holds } = node();
-      let isDone = false;
+      const done: unknown[] = [];
       const releasing = await database.transaction(async (sql) => {
         await sql`update voice_call set grace_until_ms = ${at + 1} where id = ${left.id}`;
-        const release = holds.releaseWaiting(left).then(() => (isDone = true));
+        const release = holds.releaseWaiting(left).then((answer) => done.push(answer));
         // Until the release waits for this transaction. An engine with one connection has not begun it.
-        for (let looks = 0; looks < 200 && !isDone; looks += 1) {
+        for (let looks = 0; looks < 200 && done.length === 0; looks += 1) {
           const [waits] = await sql<{ any: boolean }[]>`select exists (select from pg_locks where not granted) as any`;
           if (waits?.any === true) break;
         }
