@@ -46,7 +46,7 @@ export interface VoiceCallsDeps {
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly sessions: CallSessions;
   readonly resumeTokens: Pick<ResumeTokens, 'nextPageOf'>;
-  readonly holds: Pick<Holds, 'release'>;
+  readonly holds: Pick<Holds, 'releaseWaiting'>;
   readonly serverTools: ServerToolParts;
   readonly metering: Metering;
   readonly budgets: Budgets;

@@ -45,8 +45,11 @@ async function goesOn(record: CallRecord, at: number, deps: CallHolder): Promise
   if (hasFollower) return true;
   if (next === undefined || next.untilMs <= at || calls.length >= perSession) return false;
   // A session without a page uses nothing.
-  if (next.hasLeft) await holds.release(sessionId);
-  await host.send(id, { type: 'AWAITED', at, untilMs: next.untilMs }, (present) => present.fence === fence);
+  if (next.hasLeft) await holds.releaseWaiting(record);
+  // If a page has resumed the session meanwhile, the call waits for that page's call, and no longer.
+  const waitsAsRead = (present: CallRecord): boolean =>
+    present.fence === fence && present.graceUntilMs === graceUntilMs;
+  await host.send(id, { type: 'AWAITED', at, untilMs: next.untilMs }, waitsAsRead);
   return true;
 }
 

@@ -5,6 +5,8 @@ import { nearest } from './nearest.ts';
 export interface IssueInWords {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** For an unknown field that resembles no known one: the known ones. */
+  readonly known?: readonly string[];
 }
 
 /**
@@ -16,17 +18,15 @@ export function issuesInWords(schema: z.ZodType, value: unknown): readonly Issue
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [issue];
     const known = fieldsAt(schema, issue.path);
-    return issue.keys.map((key) => ({
-      path: [...issue.path, key],
-      message: unknownField(key, known),
-    }));
+    return issue.keys.map((key) => ({ path: [...issue.path, key], ...unknownField(key, known) }));
   });
 }
 
 /** The message for an unknown field, with the known one that was probably meant. */
-function unknownField(name: string, known: readonly string[]): string {
+function unknownField(name: string, known: readonly string[]): Pick<IssueInWords, 'message' | 'known'> {
+  const message = 'is not a known field';
   const meant = nearest(name, known);
-  return `is not a known field${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  return meant === undefined ? { message, known } : { message: `${message}; did you mean ${meant}?` };
 }
 
 /** The names of the fields that a schema has at a path; empty if there is no single object there. */

@@ -73,7 +73,7 @@ function parseTenantsDocument(text: string, file: string, atMs: number): Tenants
   const result = tenantsFileSchema.safeParse(content);
   const parts = outline.parse(content);
   const problems = [
-    ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).map(toProblem)),
+    ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).map(withKnown).map(toProblem)),
     ...findConflicts(parts),
     ...findBudgetFaults(parts),
     ...findServerToolFaults(parts),
@@ -122,6 +122,11 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
       revokedAtMs: revoked ? atMs : null,
     })),
   };
+}
+
+/** Whoever writes the file by hand sees which fields there are. */
+function withKnown({ path, message, known = [] }: IssueInWords): IssueInWords {
+  return { path, message: known.length === 0 ? message : `${message}; known are ${known.join(', ')}` };
 }
 
 /** A problem in the words of the file, with its path there. */

@@ -3,6 +3,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { TestProvider } from '../support/provider.ts';
+import { offerSdp } from '../support/provider/sdp.ts';
 import { LISTS } from './console-lists.ts';
 import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
 
@@ -35,10 +37,12 @@ const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimat
   };
 })`;
 
-/** By how many pixels the page, or what is in a frame that cuts it off, is too wide. */
-const TOO_WIDE = `Math.max(
-  ...[document.documentElement, ...document.querySelectorAll('.code')].map((box) => box.scrollWidth - box.clientWidth),
-)`;
+/** By how many pixels the page, or what is in a frame that scrolls or cuts it off, is too wide. */
+const TOO_WIDE = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => Math.max(
+  ...[document.documentElement, ...document.querySelectorAll('main, .table, .timeline, .code')].map(
+    (box) => box.scrollWidth - box.clientWidth,
+  ),
+))`;
 
 /** What scrolls, or is hidden beyond an edge, and so is missing on paper. */
 const CUT = `[...document.querySelectorAll('body *')].flatMap((element) => {
@@ -71,20 +75,45 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
   let here: ConsolePage;
   let ref: string;
   let requestId: string;
+  let call: string;
+  let webhook: string;
+  let event: string;
+  let provider: TestProvider;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
+    provider = await TestProvider.start();
+    const brokered = {
+      CALL_MODE: 'brokered',
+      UPSTREAM_PROVIDER: 'openai',
+      OPENAI_API_KEY: provider.apiKey,
+      UPSTREAM_BASE_URL: provider.baseUrl,
+    };
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ ...consoleSettings, ...brokered })]);
     const headers = { 'Content-Type': 'application/json', Origin: server.direct };
     const post = async (path: string, body: object, more = {}): Promise<Response> =>
       fetch(server.direct + path, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) });
-    const created = await post('/api/session', { widgetKey: 'w_demo_local_00000000000000000000000000000000' });
-    const { sm_session_id } = (await created.json()) as { readonly sm_session_id: string };
-    ref = refOf(sm_session_id);
-    await post(
-      '/api/auth/usage',
-      { sm_session_id, tokens: 12, dollars: 0.5 },
-      { Authorization: `Bearer ${serviceToken}` },
+    const asService = { Authorization: `Bearer ${serviceToken}` };
+    const added = await post(
+      '/api/operator/webhooks',
+      { url: 'https://hooks.invalid/switchboard', types: ['session.started'] },
+      asService,
     );
+    webhook = ((await added.json()) as { readonly webhook: { readonly id: string } }).webhook.id;
+    const created = await post('/api/session', { widgetKey: 'w_demo_local_00000000000000000000000000000000' });
+    const { sm_session_id, client_secret } = (await created.json()) as {
+      readonly sm_session_id: string;
+      readonly client_secret: { readonly value: string };
+    };
+    ref = refOf(sm_session_id);
+    const dialled = await fetch(`${server.direct}/api/realtime/calls`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/sdp', Authorization: `Bearer ${client_secret.value}` },
+      body: offerSdp(),
+    });
+    call = dialled.headers.get('location')?.split('/').at(-1) ?? '';
+    await post('/api/auth/usage', { sm_session_id, tokens: 12, dollars: 0.5 }, asService);
+    const told = await post(`/api/operator/webhooks/${webhook}/test`, {}, asService);
+    event = ((await told.json()) as { readonly event: string }).event;
     const refused = await post('/api/session', { widgetKey: 'w_nobody_has_this_key_0000000000000000000' });
     requestId = refused.headers.get('x-request-id') ?? '';
     here = await ConsolePage.enter(browser, server, '/console');
@@ -95,6 +124,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     await here?.leave();
     await browser?.close();
     await server?.close();
+    await provider?.close();
   });
 
   /** The page of the newest one of a list. */
@@ -134,7 +164,8 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
   async function fitsLargeText(path: string): Promise<void> {
     const { page } = here;
     await page.evaluate("document.documentElement.style.fontSize = '200%'");
-    for (const width of [390, 768, 1280]) {
+    // Between these the console's pages are as one of them, but for its bar.
+    for (const width of path.startsWith('/console/') ? [390, 1280] : [390, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       expect.soft({ path, width, over: await page.evaluate<number>(TOO_WIDE) }).toEqual({ path, width, over: 0 });
     }
@@ -152,6 +183,9 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     const details = [
       `/console/sessions/${ref}`,
       `/console/refusals/${requestId}`,
+      `/console/calls/${call}`,
+      `/console/webhooks/${webhook}`,
+      `/console/webhooks/${webhook}/deliveries/${event}`,
       '/console/keys/demo/local',
       '/console/challenges',
       await newestOf('challenges'),
@@ -177,8 +211,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
         if (SCREENSHOTS !== undefined)
           await page.screenshot({ path: `${SCREENSHOTS}/${path.replaceAll(/\W/g, '_')}-${width}.png` });
       }
-      // All pages of the console have the same bar.
-      if (!isConsole || path === '/console') await fitsLargeText(path);
+      await fitsLargeText(path);
       const { rows } = await page.evaluate<Measured>(MEASURE);
       await page.setViewportSize({ width: 718, height: 800 });
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });

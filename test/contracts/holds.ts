@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Database } from '../../src/database/database.ts';
 import { randomId } from '../../src/kernel/ids.ts';
@@ -163,6 +164,55 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       await node().calls.save({ ...calling, state: 'closed', closedAtMs: at, version: 2 }, 1);
       await node().holds.release(record.id);
       expect((await held(subject)).microDollars).toBe(0);
+    });
+
+    /** A session without an open call, whose page has left: it waits for the next one. */
+    const waiting = async (subject: string): Promise<CallRecord> => {
+      const left = call({
+        subject,
+        sessionId: `s:${randomId()}`,
+        state: 'closed',
+        closedAtMs: at,
+        giveUpAtMs: null,
+        closeReason: 'remote',
+        graceUntilMs: at,
+      });
+      await node().calls.insert(left, 3);
+      await take(left.sessionId, [of(subject, 500)]);
+      return left;
+    };
+    test('is given back by a session that waits for its next page, unless that has come or has a call', async () => {
+      const subject = randomId();
+      const left = await waiting(subject);
+      await node().holds.releaseWaiting({ id: left.id, graceUntilMs: at - 1 });
+      await node().holds.releaseWaiting({ id: randomId(), graceUntilMs: at });
+      const next = call({ sessionId: left.sessionId, subject });
+      await node().calls.insert(next, 3);
+      await node().holds.releaseWaiting(left);
+      expect((await held(subject)).microDollars).toBe(500);
+      await node().calls.save({ ...next, state: 'closed', closedAtMs: at, version: 2 }, 1);
+      await node().holds.releaseWaiting(left);
+      expect((await held(subject)).microDollars).toBe(0);
+      expect(await wrongSums()).toEqual([]);
+    });
+
+    test('stays while a page that resumes its session is being saved', async () => {
+      const subject = randomId();
+      const left = await waiting(subject);
+      const { database, holds } = node();
+      const done: unknown[] = [];
+      const releasing = await database.transaction(async (sql) => {
+        await sql`update voice_call set grace_until_ms = ${at + 1} where id = ${left.id}`;
+        const release = holds.releaseWaiting(left).then((answer) => done.push(answer));
+        // Until the release waits for this transaction. An engine with one connection has not begun it.
+        for (let looks = 0; looks < 200 && done.length === 0; looks += 1) {
+          const [waits] = await sql<{ any: boolean }[]>`select exists (select from pg_locks where not granted) as any`;
+          if (waits?.any === true) break;
+        }
+        return [release];
+      });
+      await Promise.all(releasing);
+      expect((await held(subject)).microDollars).toBe(500);
     });
 
     test('is given back by a session that is over, whatever its call does', async () => {

@@ -83,6 +83,15 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       }),
     );
 
+    test('are inserted and saved without the fields that only a later build knows', async () => {
+      const record = call();
+      await calls().insert({ ...record, ofALaterBuild: true } as CallRecord, MANY);
+      expect(await calls().load(record.id)).toEqual(record);
+      const next = { ...record, ...open, version: 2 };
+      expect(await calls().save({ ...next, ofALaterBuild: true } as CallRecord, 1)).toBe(true);
+      expect(await calls().load(record.id)).toEqual(next);
+    });
+
     test('of 64 calls of a session that begin at the same time one is created; the others are in progress', async () => {
       const sessionId = `s:${randomId()}`;
       const inserted = await atOnce(RACERS, () => calls().insert(call({ sessionId }), MANY));

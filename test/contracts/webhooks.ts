@@ -207,6 +207,20 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(times.length).toBeGreaterThanOrEqual(10 + Math.floor((atMs - first) / 130));
       });
 
+      test('of what a recovered endpoint missed keep one pace if the clocks of two nodes differ', async () => {
+        const { id } = await added({ healthySinceMs: DAY_BEGIN + 100 });
+        await tell(id, 90);
+        const pace = { eachMissed: 2, missedEveryMs: 120, untilMs: DAY_BEGIN + HOUR_MS };
+        const times: number[] = [];
+        for (let atMs = DAY_BEGIN + 1000; atMs < DAY_BEGIN + 6000; atMs += 125) {
+          const behindMs = atMs % 250 === 0 ? 700 : 0;
+          times.push(...((await claimOf(id, atMs - behindMs, pace))?.deliveries ?? []).map(() => atMs));
+        }
+        // One node alone would be sent 8 a second.
+        expect(times.length).toBeGreaterThanOrEqual(5 * 7);
+        expect(times.length).toBeLessThanOrEqual(5 * 9);
+      });
+
       test('let an endpoint that is catching up wait for one whose deliveries became due before its last turn', async () => {
         const old = DAY_BEGIN - 3 * DAY_MS;
         const away = await added({ healthySinceMs: old + 50 });

@@ -93,6 +93,10 @@ describe('A budget', () => {
     });
     const stored = await database().run((sql) => sql`select to_json(budget)::text as row from budget`);
     expect(JSON.stringify(stored)).not.toContain('@example.com');
+    // Naming somebody by address tells whose sessions are theirs, so the audit finds it as it finds searches.
+    const asked = `/api/operator/audit?target=${app.service.subjects.console(email)}`;
+    const { rows } = (await app.get(asked, service)).body;
+    expect(rows).toMatchObject([{ action: 'search.address', role: 'service', result: 'done' }]);
   });
 
   test('of a visitor named by address is made by operators alone, as admins must not find out whose sessions are whose', async () => {

@@ -156,6 +156,25 @@ describe('A resume token', () => {
     for (const token of tokens) expect(errorOf(await resume(token))).toEqual(refused);
   });
 
+  test('is refused if the session ends or is forgotten while it is used, and then leaves no ticket', async () => {
+    for (const meanwhile of ['ended', 'forgotten']) {
+      const id = await app.open(key);
+      const { page, token } = await attach(id);
+      const { resumeTokens } = app.service.stores;
+      const spend = resumeTokens.spend.bind(resumeTokens);
+      vi.spyOn(resumeTokens, 'spend').mockImplementationOnce(async (...spent) => {
+        if (meanwhile === 'ended') await app.sessions.end(id, 'closed_by_operator', app.clock.now());
+        else vi.spyOn(app.sessions, 'heartbeat').mockReturnValueOnce(undefined);
+        return spend(...spent);
+      });
+      expect(errorOf(await resume(token)), meanwhile).toEqual(refused);
+      expect(page.closeCode, meanwhile).not.toBe(4408);
+      const tickets = await database().run((sql) => sql`select from call_ticket where session_id = ${id}`);
+      // The ticket that came with the create.
+      expect(tickets, meanwhile).toHaveLength(1);
+    }
+  });
+
   test('works only for its own key, origin and user, and stays valid if another tries it', async () => {
     const email = somebody();
     const id = await app.open(key, { email });

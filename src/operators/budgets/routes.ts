@@ -22,6 +22,7 @@ import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';
+import { act } from '../act.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
 import { done, string } from '../../protocol/field-types.ts';
 
@@ -121,7 +122,7 @@ export function makeBudgetRoute(services: Services): Route {
     find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
     async handle(call, _query, scope) {
       const { tenantId: _, reason: _reason, ...terms } = call.body;
-      const of = scope === null ? terms.of : ofStored(scope, terms.of, call.operator, services);
+      const of = scope === null ? terms.of : await ofStored(scope, terms.of, call, services);
       if (of instanceof Refusal) return of;
       const made = await makeBudget(scope, { ...terms, of }, actBy(call), services.operators.budgetDeps);
       return made instanceof Refusal ? made : await replyOf(made, call, services);
@@ -130,18 +131,31 @@ export function makeBudgetRoute(services: Services): Route {
 }
 
 /**
- * A visitor who is named by address is stored as a subject, as usage is counted (docs/contract.md, section 4.3).
- * @returns a Refusal FORBIDDEN for whoever may not look for somebody by address: the reply tells whose sessions are this person's
+ * A visitor who is named by address is stored as a subject, as usage is counted (docs/contract.md, section 4.3). The reply tells whose sessions are
+ * this person's, so the audit has it as a search for the address.
+ * @returns a Refusal FORBIDDEN for whoever may not look for somebody by address
  */
-function ofStored(tenantId: string, of: string, operator: Operator, { identity }: Services): string | Refusal {
+async function ofStored(
+  tenantId: string,
+  of: string,
+  call: Parameters<typeof actBy>[0],
+  services: Services,
+): Promise<string | Refusal> {
+  const { subjects } = services.identity;
   const address = addressOfUser(of);
   if (address === undefined) return of;
-  if (!seesWholeIds(operator))
+  if (!seesWholeIds(call.operator))
     return new Refusal(
       'FORBIDDEN',
       'A visitor is named by address by operators (OPERATOR_EMAILS) alone: give user:SUBJECT.',
     );
-  return `user:${identity.subjects.widgetUser(tenantId, address)}`;
+  const target = subjects.console(address);
+  return act(
+    { action: 'search.address', target, tenantId: null },
+    actBy(call),
+    services,
+    () => `user:${subjects.widgetUser(tenantId, address)}`,
+  );
 }
 
 const budgetParams = z.object({ id: string('The id of the budget in its tenant', 'march') });

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 
 /** An account whose total of the day a session will add to, and the ceilings of that total. */
@@ -36,6 +37,12 @@ export interface Holds {
   ): Promise<boolean>;
   /** Gives back the hold of a session that has no open call, or is no longer engaged. */
   release(sessionId: string): Promise<void>;
+  /**
+   * Gives back the hold of a session that waits for its next page, if that has not come: a page that resumes the session first makes `call` wait for
+   * longer, and then takes its own hold.
+   * @param call the call that the session waits after, as it was read
+   */
+  releaseWaiting(call: Pick<CallRecord, 'id' | 'graceUntilMs'>): Promise<void>;
   /** How an account stands from a session's point of view; both amounts are of one instant. */
   standing(account: string, day: string, sessionId: string, atMs: number): Promise<Standing>;
   /**

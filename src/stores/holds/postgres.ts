@@ -41,6 +41,12 @@ export function createPostgresHolds(database: Database): Holds {
         not exists (select from voice_call where session_id = ${sessionId} and state <> 'closed')
         or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`,
 
+    // Locked, so that a page that resumes the session takes its hold either before this statement, which then finds a longer wait, or after it.
+    releaseWaiting: ({ id, graceUntilMs }) => write`
+      with waiting as (select session_id from voice_call where id = ${id} and grace_until_ms = ${graceUntilMs} for update)
+      delete from usage_hold where session_id = (select session_id from waiting)
+        and not exists (select from voice_call as other where other.session_id = usage_hold.session_id and state <> 'closed')`,
+
     async standing(account, day, sessionId, atMs) {
       const row = await standings({ account, day, sessionId, atMs });
       return {

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { Database } from '../../database/database.ts';
 import { sql, type Fragment } from '../../database/statements.ts';
 import type { Position } from '../voice-history/contract.ts';
@@ -70,8 +71,37 @@ function hits({ states, hangups, tenantId, keyId, agentId }: CallFilter): Fragme
     })`;
 }
 
+/** A record may have more fields, of a later build: they are not written. */
+export const FIELDS = [
+  'id',
+  'sessionId',
+  'subject',
+  'tenantId',
+  'keyId',
+  'provider',
+  'fingerprint',
+  'model',
+  'state',
+  'providerCallId',
+  'createdAtMs',
+  'openedAtMs',
+  'closingAtMs',
+  'closedAtMs',
+  'closeReason',
+  'hangup',
+  'hangupTries',
+  'overAtMs',
+  'overDoor',
+  'nextTryAtMs',
+  'unheardSinceMs',
+  'giveUpAtMs',
+  'providerEndsAtMs',
+  'graceUntilMs',
+  'wrappedUpAtMs',
+  'ownerNode',
+  'fence',
+  'version',
+] as const satisfies readonly (keyof CallRecord)[];
+
 /** The columns of a call's record, named like its fields. */
-export const columns = sql`
-  id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id, created_at_ms, opened_at_ms,
-  closing_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door, next_try_at_ms, unheard_since_ms,
-  give_up_at_ms, provider_ends_at_ms, grace_until_ms, wrapped_up_at_ms, owner_node, fence, version`;
+export const columns = sql(FIELDS);

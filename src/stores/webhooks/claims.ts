@@ -13,6 +13,9 @@ import { INSTALLATION } from '../tenants/tenant-column.ts';
 type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
   Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts' | 'trace'>;
 
+/** How far the clock of another node may be ahead of this one's. Nodes notice a difference of `STEP_MS` within seconds. */
+const MAX_AHEAD_MS = 1000;
+
 /**
  * See `Webhooks.claim`. Endpoints with waiting deliveries are found one after the other in the index, each by its first row: however much waits for
  * an endpoint that does not answer, it costs one step. The row of an endpoint that missed something is locked while its pace is advanced, so that of
@@ -23,9 +26,9 @@ export async function claimDue(
   { atMs, untilMs, busy, maxEndpoints, each, eachMissed, missedEveryMs }: ClaimRequest,
 ) {
   const unusedMs = eachMissed * missedEveryMs;
-  // A time that is further away is long past, or was written while the clock was ahead.
+  // A time that is further away is long past, or was written while the clock was ahead. That of a node whose clock is ahead of this one's holds.
   const pacedFrom = sql`
-    case when endpoint.paced_until_ms between ${atMs - unusedMs} and ${atMs + unusedMs} then endpoint.paced_until_ms
+    case when endpoint.paced_until_ms between ${atMs - unusedMs} and ${atMs + MAX_AHEAD_MS} then endpoint.paced_until_ms
       else ${atMs - unusedMs} end`;
   // Always with a limit that the planner knows: otherwise it expects a share of all deliveries, and reads them all.
   const room = sql`(${atMs}::bigint - paced.from_ms) / ${missedEveryMs}::bigint`;

@@ -79,12 +79,18 @@ export const spendResumeToken: CreateStep<CallTicket> = {
     calls.resumeTokens.giveBack(input.body.resume ?? '', kept, longestEndMs(record, sessions.limits)),
 };
 
-/** The page that resumes shows that the visitor is there, but not that anybody spoke: idle time goes on. */
+/**
+ * The page that resumes shows that the visitor is there, but not that anybody spoke: idle time goes on. If the session has ended meanwhile, the page is
+ * told so here, as the ticket would open nothing.
+ */
 export const noteSeen: CreateStep = {
   name: 'sign of life',
   async take({ record, input }: SessionFound, { sessions }: Pick<CreateDeps, 'sessions'>) {
     const { atMs, requestId } = input.request;
-    await sessions.heartbeat(record.id, atMs, idleSec(record, atMs), everySession, requestId);
+    const seen = await sessions.heartbeat(record.id, atMs, idleSec(record, atMs), everySession, requestId);
+    if (seen === undefined) return refused('its session is no longer known');
+    const over = requireEngaged(seen.record, atMs, sessions.limits);
+    return over && refused(`the session was over (${over.additions.reason})`);
   },
 };
 

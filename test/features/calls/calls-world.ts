@@ -174,7 +174,9 @@ export class CallsWorld {
   readonly tokens = new Set<string>();
   /** Runs while a node asks whether a session has such a token. */
   whileAsked: () => unknown = () => undefined;
-  /** Sessions whose holds were given back. */
+  /** Runs before a node gives back the hold of a session that waits for its next page. */
+  beforeRelease: () => unknown = () => undefined;
+  /** The calls after which sessions wait whose holds were given back. */
   readonly released: string[] = [];
   /** Seals what back ends pass on to the servers of tools. */
   readonly contexts = createSealer([Buffer.alloc(32, 3)], 'test');
@@ -313,7 +315,13 @@ export class CallsWorld {
         store: { ...this.stores.resumeTokens, has: (id) => this.#hasToken(id) },
         heartbeatIntervalSec: 45,
       }),
-      holds: { release: (id) => Promise.resolve(void this.released.push(id)) },
+      holds: {
+        releaseWaiting: async (call) => {
+          await this.beforeRelease();
+          await this.stores.holds.releaseWaiting(call);
+          this.released.push(call.id);
+        },
+      },
       metering: this.metering,
       budgets: this.budgets,
       bus: {

@@ -3,6 +3,9 @@ import { HOUR, SECOND } from '../../support/clock.ts';
 import { node, SESSION, useCalls, world } from './calls-world.ts';
 
 const CALLS_PER_SESSION = 3;
+const DAY = '2030-01-01';
+/** What a session holds for its next call. */
+const NEEDED = { tokens: 0, microDollars: 500 };
 
 /** The world's heartbeats come every 45 seconds; without a resume token a session waits 30 seconds (CALL_GRACE_SEC) for another call. */
 describe('A session whose page has left its call', () => {
@@ -35,8 +38,9 @@ describe('A session whose page has left its call', () => {
     await pass(49 * SECOND);
     expect(world.released).toEqual([]);
     await expectEnd(71 * SECOND);
-    expect(world.released).toEqual([SESSION]);
-    expect(await world.call()).toMatchObject({ state: 'closed', graceUntilMs: null });
+    const left = await world.call();
+    expect(left).toMatchObject({ state: 'closed', graceUntilMs: null });
+    expect(world.released).toEqual([left.id]);
   });
 
   test('waits until two minutes after the last heartbeat, however long after it the page left', async () => {
@@ -94,6 +98,27 @@ describe('A session whose page has left its call', () => {
     };
     await pass(SECOND);
     expect(world.endReason).toBeNull();
+    await expectEnd(30 * SECOND);
+  });
+
+  test('holds what the call of a next page needs, if that page comes while the former hold is given back', async () => {
+    const held = async () => (await world.stores.holds.standing('ada', DAY, 'another', world.clock.now())).heldByOthers;
+    const hold = () => {
+      const ceilings = { tokens: 1000, microDollars: 1000 };
+      const lapsesAtMs = world.clock.now() + HOUR;
+      return world.stores.holds.take(SESSION, [{ account: 'ada', day: DAY, ceilings }], NEEDED, lapsesAtMs, 0);
+    };
+    await hold();
+    leave();
+    await pass(49 * SECOND);
+    expect(await held()).toEqual(NEEDED);
+    world.beforeRelease = async () => {
+      await node.awaitNext(SESSION, world.clock.now());
+      world.tokens.clear();
+      await hold();
+    };
+    await pass(SECOND);
+    expect(await held()).toEqual(NEEDED);
     await expectEnd(30 * SECOND);
   });
 

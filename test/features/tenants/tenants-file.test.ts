@@ -235,7 +235,7 @@ describe('A tenants file', () => {
     [
       'an unknown limit',
       withKey({ limits: { minutes: 1 } }),
-      'tenants[0].widgetKeys[0].limits.minutes: is not a known field',
+      'tenants[0].widgetKeys[0].limits.minutes: is not a known field; known are sessionsPerMinute, dailyTokens, dailyDollars, concurrentSessions, newVisitorSeconds',
     ],
     [
       'a negative total',
@@ -245,7 +245,7 @@ describe('A tenants file', () => {
     [
       "a total by a limit's name",
       withKey({ totals: { dailyTokens: 1 } }),
-      'tenants[0].widgetKeys[0].totals.dailyTokens: is not a known field',
+      'tenants[0].widgetKeys[0].totals.dailyTokens: is not a known field; known are sessionsPerMinute, concurrentSessions, tokensDaily, dollarsDaily',
     ],
     [
       'instructions above 32 KiB in UTF-8',
