@@ -1,8 +1,7 @@
 /** What an operator should look at first: what stands out in the overview, apart from the service's verdict on itself and the provider. */
 import type { EndReason } from '../../../protocol/session.ts';
 import { moneyText } from '../../../protocol/money.ts';
-import { countText, shortName } from '../words/format.ts';
-import { nodeName } from '../words/nodes.ts';
+import { countText, nodeName, shortName } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { isLate, oddNodes } from './nodes.ts';
 import { DAY_MS, queryText } from './query.ts';
@@ -142,7 +141,7 @@ function* ofSpend(spend: NonNullable<Overview['spend']>): Iterable<Matter> {
   // An older server does not send them.
   for (const { tenantId, id, at } of spend.budgets ?? []) {
     const name = tenantId === null ? `The budget ${id} of the installation` : `The budget ${id} of ${tenantId}`;
-    const href = `/console/budgets${queryText({ tenantId: tenantId ?? undefined })}`;
+    const href = `/console/budgets${queryText({ tenantId })}`;
     if (at === null) yield { degree: 'wrong', sentence: `${name} is used up`, href };
     else yield { degree: 'watch', sentence: `${name} is used up at this pace at`, at, href };
   }

@@ -9,8 +9,7 @@ import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { RefusalPage, UsageReport } from '../data/shapes.ts';
 import { askedRange, dayIn } from '../data/usage-range.ts';
-import { Fact } from '../parts/card.tsx';
-import { KeyToCopy } from '../parts/key-issued.tsx';
+import { Fact, Section } from '../parts/card.tsx';
 import { KeyStanding } from '../parts/marks.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { OpenButton } from '../parts/modal.tsx';
@@ -22,6 +21,7 @@ import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
 import { PauseKeyDialog, RevokeKeyDialog } from './key/key-dialogs.tsx';
 import { KeyRefusals } from './key/key-refusals.tsx';
+import { KeyToCopy } from './key/key-to-copy.tsx';
 import { KeyTrend } from './key/key-trend.tsx';
 
 const watch = { topics: ['counts', 'audit'] } as const;
@@ -110,8 +110,7 @@ function Shown({ found, agents, children }: ShownProps) {
       <div class="columns">
         <KeyTrend found={found} spentThen={spentThen} />
         <KeyRefusals found={found} resource={refusals} />
-        <section class="card" aria-labelledby="key-facts">
-          <h2 id="key-facts">The key</h2>
+        <Section title="The key">
           <KeyToCopy widgetKey={found} agents={agents} />
           <dl class="facts">
             <Fact name="Origin">{origin}</Fact>
@@ -155,7 +154,7 @@ function Shown({ found, agents, children }: ShownProps) {
               <a href={auditOf(`${tenantId}/${id}`)}>What was done to it</a>
             </Fact>
           </dl>
-        </section>
+        </Section>
       </div>
     </div>
   );

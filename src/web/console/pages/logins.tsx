@@ -10,7 +10,7 @@ import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark } from '../parts/marks.tsx';
-import { FormDialog, OpenButton, textOf } from '../parts/modal.tsx';
+import { OpenButton, RevokeDialog, textOf } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
@@ -80,11 +80,9 @@ const COLUMNS: readonly Column<OperatorLogin>[] = [
 function LiftAddressDialog() {
   const id = useId();
   return (
-    <FormDialog
+    <RevokeDialog
       title="Let an address log in again?"
       verb="Let it log in"
-      isDangerous
-      reason="required"
       send={(data, reason) => post('/api/operator/addresses/lift', { email: textOf(data, 'email'), reason })}
       done="It may log in again"
     >
@@ -94,7 +92,7 @@ function LiftAddressDialog() {
       </p>
       <label for={id}>E-mail address</label>
       <input id={id} name="email" type="email" required autocomplete="off" />
-    </FormDialog>
+    </RevokeDialog>
   );
 }
 

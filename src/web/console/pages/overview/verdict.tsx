@@ -5,8 +5,7 @@ import type { Overview } from '../../data/shapes.ts';
 import { DependencyMark } from '../../parts/dependencies.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Warning } from '../../parts/view-states.tsx';
-import { agoText, countText } from '../../words/format.ts';
-import { nodeName } from '../../words/nodes.ts';
+import { agoText, countText, nodeName } from '../../words/format.ts';
 
 type ProviderVerdict = NonNullable<Overview['verdict']>;
 

@@ -1,9 +1,9 @@
-import type { Delivery } from '../data/webhooks.ts';
-import { deliveryPath } from '../data/webhooks.ts';
-import { latencyText } from '../words/format.ts';
-import { Standing } from './marks.tsx';
-import { Countdown, Moment } from './moments.tsx';
-import type { Column } from './table.tsx';
+import type { Delivery } from '../../data/webhooks.ts';
+import { deliveryPath } from '../../data/webhooks.ts';
+import { latencyText } from '../../words/format.ts';
+import { Standing } from '../../parts/marks.tsx';
+import { Countdown, Moment } from '../../parts/moments.tsx';
+import type { Column } from '../../parts/table.tsx';
 
 /** The state of a delivery. */
 export function DeliveryMark({ state }: Pick<Delivery, 'state'>) {
