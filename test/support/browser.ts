@@ -66,6 +66,12 @@ export function openBrowserWithoutMicrophone(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium(), args, timeout: PATIENT_MS });
 }
 
+/** Visits that are over and whose pages can be visited again, by their browser. */
+const left = new WeakMap<Browser, Visit[]>();
+
+/** The size of a new page, in pixels. */
+const VIEWPORT = { width: 1280, height: 720 };
+
 /** A page that records everything that must not happen on it. */
 export class Visit {
   readonly page: Page;
@@ -78,12 +84,15 @@ export class Visit {
   /** Requests, written as `POST /api/session`. */
   readonly requests: string[] = [];
 
+  #origins: readonly string[];
+
   private constructor(page: Page, origins: readonly string[]) {
     this.page = page;
+    this.#origins = origins;
     const note = (url: string): void => {
       const { protocol, origin } = new URL(url);
       const isLocal = ['data:', 'blob:', 'about:'].includes(protocol);
-      if (!isLocal && !origins.includes(origin.replace(/^ws/, 'http'))) this.strangers.push(url);
+      if (!isLocal && !this.#origins.includes(origin.replace(/^ws/, 'http'))) this.strangers.push(url);
     };
     page.on('request', (request) => {
       note(request.url());
@@ -107,12 +116,42 @@ export class Visit {
     options: BrowserContextOptions = {},
   ): Promise<Visit> {
     // Endless animations keep a processor busy all the time; with reduced motion a visitor sees the same content.
-    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    const context = await browser.newContext({ reducedMotion: 'reduce', viewport: VIEWPORT, ...options });
     context.setDefaultTimeout(PATIENT_MS);
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('Content-Security-Policy', e.violatedDirective, e.blockedURI))",
     );
     return new Visit(await context.newPage(), origins);
+  }
+
+  /** A visit without options of its own, in a page that an earlier one has left, if there is one: a new page costs the browser twice as much. */
+  static async again(browser: Browser, origins: readonly string[]): Promise<Visit> {
+    const visit = left.get(browser)?.pop() ?? (await Visit.begin(browser, origins));
+    visit.#origins = origins;
+    for (const list of [visit.strangers, visit.complaints, visit.frames, visit.requests]) list.length = 0;
+    return visit;
+  }
+
+  /** Ends a visit whose page another one may have: with the same looks, and without anything that the browser keeps of it. */
+  async leave(): Promise<void> {
+    const context = this.page.context();
+    const browser = context.browser();
+    const others = (browser && left.get(browser)) ?? [];
+    if (others.includes(this)) return;
+    try {
+      if (browser === null) throw new Error('the browser is gone');
+      await this.page.unrouteAll({ behavior: 'ignoreErrors' });
+      await this.page.evaluate('localStorage.clear(), sessionStorage.clear()');
+      await this.page.goto('about:blank');
+      await context.clearCookies();
+      await context.clearPermissions();
+      await this.page.emulateMedia({ media: null, colorScheme: null, reducedMotion: 'reduce' });
+      await this.page.setViewportSize(VIEWPORT);
+      left.set(browser, [...others, this]);
+    } catch {
+      // It shows an error of the browser's, for example, where nothing can be cleared.
+      await this.end();
+    }
   }
 
   /** How many of the frames so far contain the text. */

@@ -140,8 +140,6 @@ function Away() {
   );
 }
 
-/** Keyboard commands that work on every page. */
-
 /** Moves to the next or previous row across all tables of the page. Rows are marked with `data-row`, and are or contain a link. */
 function goToRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('#main [data-row]')];

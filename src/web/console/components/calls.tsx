@@ -6,7 +6,7 @@ import type { Call } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, sumOf } from '../labels/format.ts';
 import { reasonWords } from '../labels/reasons.ts';
-import { Fact, IdFact } from './card.tsx';
+import { Fact, IdFact, Section } from './card.tsx';
 import { Span } from './times.tsx';
 import { Problem } from './view-states.tsx';
 
@@ -26,8 +26,7 @@ interface Props {
 export function Calls({ calls }: Props) {
   if (calls.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="calls-title">
-      <h2 id="calls-title">Calls at the provider</h2>
+    <Section title="Calls at the provider">
       <ul class="calls">
         {calls.map((call) => (
           <li key={call.ref}>
@@ -38,7 +37,7 @@ export function Calls({ calls }: Props) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import { Moment } from './times.tsx';
 
 interface Props {
@@ -17,6 +18,31 @@ export function Card({ title, aside, children }: Props) {
       </div>
       {children}
     </section>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+/** A card that screen readers find by its title. */
+export function Section({ title, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** The id of what a page shows, below its heading. */
+export function Ref({ children }: { readonly children: string }) {
+  return (
+    <p class="ref">
+      <code class="break">{children}</code>
+    </p>
   );
 }
 

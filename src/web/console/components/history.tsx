@@ -14,8 +14,6 @@ import { StateOrWord } from './status-marks.tsx';
 import { Moment } from './times.tsx';
 import { Timeline } from './timeline.tsx';
 
-const nothing: ReadMore = () => Promise.resolve(undefined);
-
 interface Props {
   readonly machine: string;
   /** The page's address for the present. */
@@ -25,9 +23,8 @@ interface Props {
   readonly events: readonly OperatorEvent[];
   /** When the clock alone moves the actor next, and to which state. */
   readonly deadline: { readonly at: string; readonly to: string } | null;
-  /** Whether there are older events, and what reads them. */
-  readonly hasMore?: boolean;
-  readonly more?: ReadMore;
+  /** Reads older events; undefined if there are none. */
+  readonly more?: ReadMore | undefined;
   /** What the list shows, if that differs from what the machine did. */
   readonly rows?: readonly OperatorEvent[];
   readonly list?: Pick<Parameters<typeof Timeline>[0], 'since' | 'above' | 'empty'>;
@@ -36,23 +33,12 @@ interface Props {
 }
 
 /** What a machine did, in its chart and in a list, at present or stepped back to an event. */
-export function History({
-  machine,
-  page,
-  state,
-  events,
-  deadline,
-  hasMore = false,
-  more = nothing,
-  rows = events,
-  list,
-  children,
-}: Props) {
+export function History({ machine, page, state, events, deadline, more, rows = events, list, children }: Props) {
   const { at, step, here } = useSteps(page, rows);
   // The address may name an event that is older than those already read.
   useEffect(() => {
-    if (at !== undefined && here === undefined && hasMore) void more();
-  }, [at, here, hasMore, rows.length]);
+    if (at !== undefined && here === undefined) void more?.();
+  }, [at, here, more === undefined, rows.length]);
   return (
     <>
       {here !== undefined && (
@@ -68,7 +54,7 @@ export function History({
       )}
       <MachineChart {...{ machine, state, events, at, deadline }} />
       <div class="session-columns">
-        <Timeline {...{ machine, at, hasMore, more }} {...list} events={rows} onStep={step} />
+        <Timeline {...{ machine, at, more }} {...list} events={rows} onStep={step} />
         <div class="side">{children}</div>
       </div>
     </>

@@ -56,7 +56,7 @@ function copyLink(): void {
   void copy(location.href, 'Link');
 }
 
-interface curlOfProps {
+interface CopyMenuProps {
   /** The API path of what is shown. */
   readonly path: string;
   /** The text of the API's answer. */
@@ -64,7 +64,7 @@ interface curlOfProps {
 }
 
 /** Copies what the page shows, through the menu or its shortcuts. */
-export function CopyMenu({ path, text }: curlOfProps) {
+export function CopyMenu({ path, text }: CopyMenuProps) {
   const copyCurl = (): void => void copy(curlOf(path), 'curl');
   useKeys({ y: copyLink, Y: copyCurl });
   return (

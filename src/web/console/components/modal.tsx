@@ -177,13 +177,9 @@ export function FormDialog<T>({
   );
 }
 
-interface RevokeDialogProps extends Omit<FormDialogProps<unknown>, 'send' | 'result'> {
-  readonly act: (reason: string) => Promise<Answer<unknown>>;
-}
-
 /** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
-export function RevokeDialog({ act, ...dialog }: RevokeDialogProps) {
-  return <FormDialog isDangerous reason="required" {...dialog} send={(_, reason) => act(reason)} />;
+export function RevokeDialog(dialog: FormDialogProps<unknown>) {
+  return <FormDialog isDangerous reason="required" {...dialog} />;
 }
 
 interface OpenButtonProps {

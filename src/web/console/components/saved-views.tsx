@@ -1,13 +1,10 @@
-import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
 import type { OperatorView } from '../../../protocol/operator/view.ts';
-import type { Failure } from '../data/api.ts';
-import { closeDialog, dialog, say } from '../data/dialogs.ts';
+import { dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
-import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
-import { FormDialog, Modal, Refused } from './modal.tsx';
-import { onSend } from './on-submit.ts';
+import { deleteView, savedViews, saveView, viewHref } from '../data/saved-views.ts';
+import { FormDialog, textOf } from './modal.tsx';
 
 const MAX_NAME_LENGTH = 60;
 
@@ -26,61 +23,31 @@ export function SaveView() {
 
 function SaveViewDialog({ href, tenantId }: { readonly href: string; readonly tenantId: string | undefined }) {
   const id = useId();
-  const name = useSignal('');
-  const isShared = useSignal(false);
-  const problem = useSignal('');
-  const failure = useSignal<Failure | undefined>(undefined);
-  const save = async (): Promise<void> => {
-    const chosen = name.peek().trim();
-    problem.value = isSavable(chosen + href) ? '' : 'An address is kept nowhere: not in a name, and not in a filter.';
-    if (problem.peek() !== '') return;
-    const answer = await saveView(chosen, href, isShared.peek() ? tenantId : undefined);
-    failure.value = answer.ok ? undefined : answer.failure;
-    if (!answer.ok) return;
-    say(`View ${chosen} saved`);
-    closeDialog();
-  };
   return (
-    <Modal title="Save the view" onClose={closeDialog}>
-      <form onSubmit={onSend(save)}>
-        <h2>Save the view</h2>
-        <p>Its filter and its order, for you. The same name replaces what it named before.</p>
-        <label for={id}>Name of the view</label>
-        <input
-          id={id}
-          type="text"
-          required
-          pattern=".*\S.*"
-          maxLength={MAX_NAME_LENGTH}
-          autocomplete="off"
-          autofocus
-          value={name.value}
-          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
-        />
-        {tenantId !== undefined && mayChange.value && (
-          <label>
-            <input
-              type="checkbox"
-              checked={isShared.value}
-              onChange={({ currentTarget }) => (isShared.value = currentTarget.checked)}
-            />{' '}
-            Whoever is shown {tenantId} sees it as well
-          </label>
-        )}
-        {problem.value !== '' && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
-        <Refused failure={failure.value} />
-        <div class="buttons">
-          <button class="primary">Save</button>
-          <button type="button" onClick={closeDialog}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Save the view"
+      verb="Save"
+      send={(data) => saveView(textOf(data, 'name'), href, data.has('isShared') ? tenantId : undefined)}
+      done={({ view }) => `View ${view.name} saved`}
+    >
+      <p>Its filter and its order, for you. The same name replaces what it named before.</p>
+      <label for={id}>Name of the view</label>
+      <input
+        id={id}
+        name="name"
+        type="text"
+        required
+        pattern=".*\S.*"
+        maxLength={MAX_NAME_LENGTH}
+        autocomplete="off"
+        autofocus
+      />
+      {tenantId !== undefined && mayChange.value && (
+        <label>
+          <input type="checkbox" name="isShared" /> Whoever is shown {tenantId} sees it as well
+        </label>
+      )}
+    </FormDialog>
   );
 }
 

@@ -24,8 +24,8 @@ interface Props {
   /** The event that the page shows; undefined for the present. */
   readonly at: string | undefined;
   readonly onStep: (at: string | undefined) => void;
-  readonly hasMore: boolean;
-  readonly more: ReadMore;
+  /** Reads older events; undefined if there are none. */
+  readonly more: ReadMore | undefined;
   /** The start of the time shown beside each event. If undefined, no such time is shown. */
   readonly since?: string | undefined;
   /** Shown above the list: the choice of what it is about, and why it cannot be read. */
@@ -35,7 +35,7 @@ interface Props {
 }
 
 /** What a machine did, newest first. Stepping to an event shows the actor as it was then. */
-export function Timeline({ machine, events, at, onStep, hasMore, more, since, above, empty }: Props) {
+export function Timeline({ machine, events, at, onStep, more, since, above, empty }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
   const step = (by: Step): void => onStep(stepFrom(events, at, by));
@@ -43,12 +43,13 @@ export function Timeline({ machine, events, at, onStep, hasMore, more, since, ab
     if (at !== undefined)
       list.current?.querySelector(`[data-event="${CSS.escape(at)}"]`)?.scrollIntoView({ block: 'nearest' });
   }, [at]);
+  const count = `${events.length}${more === undefined ? '' : '+'}`;
   const place =
     at === undefined
-      ? `${events.length}${hasMore ? '+' : ''} ${events.length === 1 ? 'event' : 'events'}, now`
+      ? `${count} ${events.length === 1 ? 'event' : 'events'}, now`
       : here < 0
         ? 'an older event'
-        : `event ${events.length - here} of ${events.length}${hasMore ? '+' : ''}`;
+        : `event ${events.length - here} of ${count}`;
 
   return (
     <section class="card timeline" aria-labelledby="timeline-title">
@@ -107,7 +108,7 @@ export function Timeline({ machine, events, at, onStep, hasMore, more, since, ab
           ),
         )}
       </ol>
-      <More cursor={hasMore ? 'older' : null} more={more} words="Older events" />
+      {more !== undefined && <More cursor="older" more={more} words="Older events" />}
     </section>
   );
 }

@@ -1,8 +1,7 @@
 /** What an operator should look at first: what stands out in the overview, apart from the service's verdict on itself and the provider. */
 import type { EndReason } from '../../../protocol/session.ts';
 import { moneyText } from '../../../protocol/money.ts';
-import { countText, shortName } from '../labels/format.ts';
-import { nodeName } from '../labels/nodes.ts';
+import { countText, nodeName, shortName } from '../labels/format.ts';
 import { reasonWords } from '../labels/reasons.ts';
 import { isLate, oddNodes } from './nodes.ts';
 import { queryText } from './query.ts';
@@ -143,7 +142,7 @@ function* ofSpend(spend: NonNullable<Overview['spend']>): Iterable<Matter> {
   // An older server does not send them.
   for (const { tenantId, id, at } of spend.budgets ?? []) {
     const name = tenantId === null ? `The budget ${id} of the installation` : `The budget ${id} of ${tenantId}`;
-    const href = `/console/budgets${queryText({ tenantId: tenantId ?? undefined })}`;
+    const href = `/console/budgets${queryText({ tenantId })}`;
     if (at === null) yield { degree: 'wrong', sentence: `${name} is used up`, href };
     else yield { degree: 'watch', sentence: `${name} is used up at this pace at`, at, href };
   }

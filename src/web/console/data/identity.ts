@@ -20,18 +20,11 @@ export function may(right: Right): boolean {
 /** Whether the operator may end sessions, and issue and revoke keys. */
 export const mayChange = computed(() => may('change'));
 
-/** Whether the operator may search for an e-mail address. Operators who see no whole id may not. */
-export const mayFindAddresses = computed(isOfInstallation);
-
-/** Whether the operator may issue open keys. */
-export const mayOpenKeys = computed(isOfInstallation);
-
-/** Whether the operator may create budgets and webhooks for the whole installation. */
-export const mayBoundAll = computed(isOfInstallation);
-
-function isOfInstallation(): boolean {
-  return me.value?.role === 'operator' || me.value?.role === 'service';
-}
+/**
+ * Whether the operator is one of the whole installation. Only these search for e-mail addresses, issue open keys, and create budgets and webhooks
+ * for all tenants.
+ */
+export const isOfInstallation = computed(() => me.value?.role === 'operator' || me.value?.role === 'service');
 
 /** Asks the server who the operator is. */
 export async function identify(): Promise<void> {

@@ -5,9 +5,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
 /** Values as a query with its question mark; empty if there are none. */
-export function queryText(values: Readonly<Record<string, string | undefined>>): string {
+export function queryText(values: Readonly<Record<string, string | null | undefined>>): string {
   const parts = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [`${name}=${encode(value)}`],
+    value == null || value === '' ? [] : [`${name}=${encode(value)}`],
   );
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }

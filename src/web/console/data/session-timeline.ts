@@ -64,13 +64,14 @@ export function useSessionTimeline(ref: string, chosen: readonly About[]) {
     return undefined;
   };
   const isShown = shown.value.path === path && page !== undefined;
+  const hasMore = (isShown ? shown.value.cursor : (page?.nextCursor ?? null)) !== null;
   return {
     /** Undefined until they have been read. */
     events: isShown ? shown.value.events : page?.events,
     counts: page?.counts,
     atLeast: page?.atLeast ?? [],
-    hasMore: (isShown ? shown.value.cursor : (page?.nextCursor ?? null)) !== null,
     failure: failure.value,
-    more,
+    /** Undefined if there is nothing older. */
+    more: hasMore ? more : undefined,
   };
 }

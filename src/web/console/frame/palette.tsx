@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
 import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
-import { logOut, mayFindAddresses } from '../data/identity.ts';
+import { logOut, isOfInstallation } from '../data/identity.ts';
 import { theme } from '../data/preferences.ts';
 import { savedViews, viewHref } from '../data/saved-views.ts';
 import { isAddress, search, type SearchResult } from '../data/search.ts';
@@ -87,7 +87,7 @@ function OpenPalette() {
     ArrowUp: () => move(here - 1),
     Enter: () => {
       wantsFirst.current = true;
-      if (isAddress(text.peek()) && mayFindAddresses.value) address.value = text.peek();
+      if (isAddress(text.peek()) && isOfInstallation.value) address.value = text.peek();
       choose(choices[here]);
     },
   };
@@ -98,7 +98,7 @@ function OpenPalette() {
         role="combobox"
         type="text"
         aria-label="Search or go to"
-        placeholder={mayFindAddresses.value ? 'Id, request id, e-mail address, name…' : 'Id, request id, name, page…'}
+        placeholder={isOfInstallation.value ? 'Id, request id, e-mail address, name…' : 'Id, request id, name, page…'}
         aria-expanded={choices.length > 0}
         aria-controls="palette-list"
         aria-autocomplete="list"
@@ -151,7 +151,7 @@ function noneWords(text: string, answer: SearchResult, address: string): string 
     return failure.kind === 'refused' ? failure.message : 'The service does not answer.';
   }
   if (!isAddress(text)) return 'Nothing found. Paste a whole id: parts of one are not searched.';
-  if (!mayFindAddresses.value) return 'Your role does not look for addresses: ask an operator (OPERATOR_EMAILS).';
+  if (!isOfInstallation.value) return 'Your role does not look for addresses: ask an operator (OPERATOR_EMAILS).';
   return address === text
     ? 'Nothing is known of this address.'
     : 'Press Enter to look for this address. The audit keeps that you did, and a hash of it.';

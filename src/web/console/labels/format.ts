@@ -74,6 +74,11 @@ export function shortRef(ref: string): string {
   return `s:${shortName(ref.replace(/^s:/, ''))}`;
 }
 
+/** `voice-2 Jm4c0V`: the host, and enough of the process id to tell two processes on a host apart. */
+export function nodeName({ host, id }: { readonly host: string; readonly id: string }): string {
+  return `${host} ${id.slice(0, 6)}`;
+}
+
 const whole = new Intl.NumberFormat('en');
 
 export function countText(value: number): string {

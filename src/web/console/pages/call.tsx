@@ -8,16 +8,16 @@ import { useMachine, useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
 import { CallFacts } from '../components/calls.tsx';
-import { Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { Fact, IdFact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { CallMark } from '../components/status-marks.tsx';
 import { CopyMenu } from '../components/menu.tsx';
 import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
-import { ToolCalls } from '../components/tool-calls.tsx';
 import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
 import { agentName, countText } from '../labels/format.ts';
+import { ToolCalls } from './call/tool-calls.tsx';
 
 /** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
 export function CallPage() {
@@ -43,9 +43,7 @@ export function CallPage() {
         <span class="spring" />
         <CopyMenu path={path} text={resource.text.value} />
       </div>
-      <p class="ref">
-        <code class="break">{call.ref}</code>
-      </p>
+      <Ref>{call.ref}</Ref>
       <div class="why">
         <p>{why.sentence}</p>
       </div>
@@ -56,8 +54,7 @@ export function CallPage() {
         events={events}
         deadline={null}
       >
-        <section class="card" aria-labelledby="call-facts">
-          <h2 id="call-facts">The call</h2>
+        <Section title="The call">
           <CallFacts call={call}>
             <TimeFact name="Asked for" at={createdAt} />
             <Fact name="Tenant">{agentName(call)}</Fact>
@@ -71,7 +68,7 @@ export function CallPage() {
             <a href={to('/console/calls')}>All calls</a>
           </p>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
-        </section>
+        </Section>
       </History>
       <ToolCalls tools={call.tools} />
       <MachineDrawing machine="held-call" title="How a node holds it" />

@@ -2,7 +2,7 @@ import { useLocation, useRoute } from 'preact-iso';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { ChallengeDetail } from '../data/shapes.ts';
-import { Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { Fact, IdFact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { ChallengeMark } from '../components/status-marks.tsx';
@@ -34,9 +34,7 @@ export function ChallengePage() {
         <span class="spring" />
         <CopyMenu path={path} text={resource.text.value} />
       </div>
-      <p class="ref">
-        <code class="break">{id}</code>
-      </p>
+      <Ref>{id}</Ref>
       <History
         machine={machine}
         page={`/console/challenges/${encodeURIComponent(id)}`}
@@ -44,8 +42,7 @@ export function ChallengePage() {
         events={events}
         deadline={state === 'pending' ? { at: expiresAt, to: 'expired' } : null}
       >
-        <section class="card" aria-labelledby="code-facts">
-          <h2 id="code-facts">The code</h2>
+        <Section title="The code">
           <dl class="facts">
             <TimeFact name="Sent" at={issuedAt} />
             <TimeFact name="Expires" at={expiresAt} />
@@ -55,7 +52,7 @@ export function ChallengePage() {
             <IdFact name="Subject" id={subject} />
           </dl>
           <p class="soft">Neither the code nor a hash of it is shown to anybody.</p>
-        </section>
+        </Section>
       </History>
     </div>
   );

@@ -3,13 +3,13 @@ import { post } from '../data/api.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
-import { Fact, IdFact, TimeFact } from '../components/card.tsx';
-import { answerWords, DeliveryMark } from '../components/deliveries.tsx';
+import { Fact, IdFact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { sayOutcome } from '../components/modal.tsx';
 import { Countdown } from '../components/times.tsx';
 import { usePage } from '../components/page-title.ts';
 import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
 import { countText, latencyText } from '../labels/format.ts';
+import { answerWords, DeliveryMark } from './webhooks/deliveries.tsx';
 
 /** One event for one webhook: the result, and what was sent. */
 export function DeliveryPage() {
@@ -35,11 +35,8 @@ export function DeliveryPage() {
           </button>
         )}
       </div>
-      <p class="ref">
-        <code class="break">{delivery.event}</code>
-      </p>
-      <section class="card" aria-labelledby="delivery-facts">
-        <h2 id="delivery-facts">What came of it</h2>
+      <Ref>{delivery.event}</Ref>
+      <Section title="What came of it">
         <dl class="facts">
           <TimeFact name="Happened" at={at} hasMs />
           <Fact name="Answer">{answerWords(delivery)}</Fact>
@@ -51,11 +48,10 @@ export function DeliveryPage() {
           <IdFact name="Session" id={session} href={`/console/sessions/${session}`} />
           <IdFact name="Webhook" id={delivery.webhook} href={webhookPage(delivery.webhook)} />
         </dl>
-      </section>
-      <section class="card" aria-labelledby="delivery-body">
-        <h2 id="delivery-body">What is sent</h2>
+      </Section>
+      <Section title="What is sent">
         <pre>{JSON.stringify(JSON.parse(delivery.body), null, 2)}</pre>
-      </section>
+      </Section>
     </div>
   );
 }

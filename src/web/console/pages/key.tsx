@@ -9,8 +9,7 @@ import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { RefusalPage, UsageReport } from '../data/shapes.ts';
 import { askedRange, dayIn } from '../data/usage-range.ts';
-import { Fact } from '../components/card.tsx';
-import { KeyToCopy } from '../components/key-issued.tsx';
+import { Fact, Section } from '../components/card.tsx';
 import { KeyStanding } from '../components/status-marks.tsx';
 import { Matter } from '../components/matters.tsx';
 import { OpenButton } from '../components/modal.tsx';
@@ -22,6 +21,7 @@ import { warningWords } from '../labels/key-warnings.ts';
 import { limitWords } from '../labels/limits.ts';
 import { PauseKeyDialog, RevokeKeyDialog } from './key/key-dialogs.tsx';
 import { KeyRefusals } from './key/key-refusals.tsx';
+import { KeyToCopy } from './key/key-to-copy.tsx';
 import { KeyTrend } from './key/key-trend.tsx';
 import { DAY_MS } from '../data/durations.ts';
 
@@ -111,8 +111,7 @@ function Shown({ found, agents, children }: ShownProps) {
       <div class="columns">
         <KeyTrend found={found} spentThen={spentThen} />
         <KeyRefusals found={found} resource={refusals} />
-        <section class="card" aria-labelledby="key-facts">
-          <h2 id="key-facts">The key</h2>
+        <Section title="The key">
           <KeyToCopy widgetKey={found} agents={agents} />
           <dl class="facts">
             <Fact name="Origin">{origin}</Fact>
@@ -156,7 +155,7 @@ function Shown({ found, agents, children }: ShownProps) {
               <a href={auditOf(`${tenantId}/${id}`)}>What was done to it</a>
             </Fact>
           </dl>
-        </section>
+        </Section>
       </div>
     </div>
   );

@@ -5,7 +5,7 @@ import { may } from '../data/identity.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { LoginDetail } from '../data/shapes.ts';
-import { Fact, TimeFact } from '../components/card.tsx';
+import { Fact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { loginEndWords, LoginMark } from '../components/status-marks.tsx';
@@ -40,9 +40,7 @@ export function LoginDetailPage() {
           <OpenButton verb="Revoke" kind="danger" opens={<RevokeLoginDialog id={id} email={email} />} />
         )}
       </div>
-      <p class="ref">
-        <code class="break">{id}</code>
-      </p>
+      <Ref>{id}</Ref>
       <History
         machine={login.machine}
         page={`/console/logins/${id}`}
@@ -50,8 +48,7 @@ export function LoginDetailPage() {
         events={events}
         deadline={isActive ? { at: expiresAt, to: 'destroyed' } : null}
       >
-        <section class="card" aria-labelledby="login-facts">
-          <h2 id="login-facts">The login</h2>
+        <Section title="The login">
           <dl class="facts">
             <TimeFact name="Since" at={createdAt} />
             <Fact name="Last used">
@@ -65,7 +62,7 @@ export function LoginDetailPage() {
             </Fact>
           </dl>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
-        </section>
+        </Section>
       </History>
     </div>
   );
@@ -76,7 +73,7 @@ function RevokeLoginDialog({ id, email }: { readonly id: string; readonly email:
     <RevokeDialog
       title={`Revoke the login of ${email}?`}
       verb="Revoke login"
-      act={(reason) => post(`/api/operator/logins/${encodeURIComponent(id)}/revoke`, { reason })}
+      send={(_, reason) => post(`/api/operator/logins/${encodeURIComponent(id)}/revoke`, { reason })}
       done="Login revoked"
     >
       <p>They are logged out on every node within a second. They may log in again, if their address still may.</p>

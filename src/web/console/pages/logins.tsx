@@ -10,7 +10,7 @@ import { DownloadRows } from '../components/download-rows.tsx';
 import { AddressChoice } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
 import { LoginMark } from '../components/status-marks.tsx';
-import { FormDialog, OpenButton, textOf } from '../components/modal.tsx';
+import { OpenButton, RevokeDialog, textOf } from '../components/modal.tsx';
 import { Ago, Countdown, Moment } from '../components/times.tsx';
 import { usePage } from '../components/page-title.ts';
 import type { Column } from '../components/table.tsx';
@@ -80,11 +80,9 @@ const COLUMNS: readonly Column<OperatorLogin>[] = [
 function LiftAddressDialog() {
   const id = useId();
   return (
-    <FormDialog
+    <RevokeDialog
       title="Let an address log in again?"
       verb="Let it log in"
-      isDangerous
-      reason="required"
       send={(data, reason) => post('/api/operator/addresses/lift', { email: textOf(data, 'email'), reason })}
       done="It may log in again"
     >
@@ -94,7 +92,7 @@ function LiftAddressDialog() {
       </p>
       <label for={id}>E-mail address</label>
       <input id={id} name="email" type="email" required autocomplete="off" />
-    </FormDialog>
+    </RevokeDialog>
   );
 }
 

@@ -23,7 +23,7 @@ export function OwnLoginsPage() {
           <Table
             caption="Your logins, newest first"
             columns={COLUMNS}
-            rows={logins.map((row) => ({ key: row.id, row, isPast: false }))}
+            rows={logins.map((row) => ({ key: row.id, row }))}
           />
         )}
       </Shown>

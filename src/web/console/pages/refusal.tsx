@@ -3,7 +3,7 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
 import { Bars } from '../components/bars.tsx';
-import { Card, Fact, IdFact, TimeFact } from '../components/card.tsx';
+import { Card, Fact, IdFact, Ref, TimeFact } from '../components/card.tsx';
 import { ErrorCode } from '../components/error-code.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { Matter } from '../components/matters.tsx';
@@ -32,9 +32,7 @@ export function RefusalPage() {
         <span class="spring" />
         {found !== undefined && <CopyMenu path={path} text={resource.text.value} />}
       </div>
-      <p class="ref">
-        <code class="break">{requestId}</code>
-      </p>
+      <Ref>{requestId}</Ref>
       {resource.failure.value?.kind === 'missing' ? (
         <Unknown />
       ) : (
@@ -93,11 +91,7 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
             <IdFact name="Origin" id={origin} />
             <IdFact name="Network" id={network} />
             <IdFact name="Address hash" id={addressHash} />
-            <IdFact
-              name="Subject"
-              id={subject}
-              href={`/console/sessions${queryText({ subject: subject ?? undefined })}`}
-            />
+            <IdFact name="Subject" id={subject} href={`/console/sessions${queryText({ subject })}`} />
             <IdFact name="Process" id={node} />
           </dl>
         </Card>

@@ -11,8 +11,8 @@ import { noteServerTime } from '../data/server-time.ts';
 import { chosenOf, useSessionTimeline, type About } from '../data/session-timeline.ts';
 import type { SessionDetail } from '../data/shapes.ts';
 import { charted } from '../data/timeline.ts';
-import { AboutChips } from '../components/about-chips.tsx';
 import { Calls } from '../components/calls.tsx';
+import { Ref } from '../components/card.tsx';
 import { EndButton } from '../components/end-button.tsx';
 import { History } from '../components/history.tsx';
 import { useKeys } from '../components/shortcuts.ts';
@@ -22,6 +22,7 @@ import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Failed, knownOf, Loading, Outdated, Unread } from '../components/view-states.tsx';
 import { agentName, shortName } from '../labels/format.ts';
+import { AboutChips } from './session/about-chips.tsx';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 import { Whisper } from './session/whisper.tsx';
 
@@ -77,9 +78,7 @@ function Shown({ detail, path, text, failure }: ShownProps) {
         <CopyMenu path={path} text={text} />
         <EndButton why={whyNot} title="End (e)" onEnd={end} />
       </div>
-      <p class="ref">
-        <code class="break">{ref}</code>
-      </p>
+      <Ref>{ref}</Ref>
       <Why detail={detail} />
       <History
         machine="voice-session"
@@ -87,7 +86,6 @@ function Shown({ detail, path, text, failure }: ShownProps) {
         state={state}
         events={charted(detail.events, timeline.events ?? [])}
         deadline={detail.deadline}
-        hasMore={timeline.hasMore}
         more={timeline.more}
         rows={timeline.events ?? []}
         list={{

@@ -28,7 +28,6 @@ export function SettingsPage() {
     .map((setting) => ({
       key: setting.name,
       row: { ...setting, isMixed: settings.differs.includes(setting.name) },
-      isPast: false,
     }));
   return (
     <div class="page">

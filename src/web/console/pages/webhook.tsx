@@ -5,8 +5,7 @@ import { mayChange } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookApi, type Delivery, type DeliveryPage, type Webhook, type WebhookReply } from '../data/webhooks.ts';
-import { Fact, IdFact } from '../components/card.tsx';
-import { DELIVERY_COLUMNS } from '../components/deliveries.tsx';
+import { Fact, IdFact, Ref, Section } from '../components/card.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
 import { Matter } from '../components/matters.tsx';
@@ -16,6 +15,7 @@ import { usePage } from '../components/page-title.ts';
 import { Empty, knownOf, Outdated, Unread } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
 import { WebhookMark } from './webhooks.tsx';
+import { DELIVERY_COLUMNS } from './webhooks/deliveries.tsx';
 import { ReplayDialog } from './webhooks/replay-dialog.tsx';
 import {
   ChangeWebhookDialog,
@@ -47,12 +47,9 @@ export function WebhookPage() {
         <span class="spring" />
         {mayChange.value && <Changes webhook={webhook} />}
       </div>
-      <p class="ref">
-        <code class="break">{webhook.url}</code>
-      </p>
+      <Ref>{webhook.url}</Ref>
       <Trouble webhook={webhook} />
-      <section class="card" aria-labelledby="webhook-facts">
-        <h2 id="webhook-facts">The webhook</h2>
+      <Section title="The webhook">
         <dl class="facts">
           <Fact name="Tenant">{webhook.tenantId ?? 'all: it is of the installation'}</Fact>
           <Fact name="Is told">{webhook.types.join(', ')}</Fact>
@@ -65,7 +62,7 @@ export function WebhookPage() {
             <a href={auditOf(webhook.id)}>What was done to it</a>
           </Fact>
         </dl>
-      </section>
+      </Section>
       <Deliveries id={id} />
     </div>
   );

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { changeBudgetRequest, makeBudgetRequest } from '../../../../protocol/operator/budget.ts';
 import { patch, post, remove } from '../../data/api.ts';
-import { mayBoundAll } from '../../data/identity.ts';
+import { isOfInstallation } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import type { Budget, BudgetTenant, Output } from '../../data/shapes.ts';
 import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../../components/modal.tsx';
@@ -78,7 +78,7 @@ interface MakeProps {
 }
 
 export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
-  const chosen = useSignal(tenantId || (mayBoundAll.value ? '' : (tenants[0]?.id ?? '')));
+  const chosen = useSignal(tenantId || (isOfInstallation.value ? '' : (tenants[0]?.id ?? '')));
   const tenant = tenants.find(({ id }) => id === chosen.value);
   const send = (data: FormData) =>
     post('/api/operator/budgets', {
@@ -101,7 +101,7 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
         chosen={chosen.value}
         onSet={(id) => (chosen.value = id)}
         values={[
-          ...(mayBoundAll.value ? [['', 'The whole installation'] as const] : []),
+          ...(isOfInstallation.value ? [['', 'The whole installation'] as const] : []),
           ...tenants.map(({ id, name }) => [id, name] as const),
         ]}
       />
@@ -128,7 +128,7 @@ export function MakeBudgetDialog({ tenants, tenantId }: MakeProps) {
 }
 
 function addressOf({ tenantId, id }: Budget, reason?: string): string {
-  return `/api/operator/budgets/${encodeURIComponent(id)}${queryText({ tenantId: tenantId ?? undefined, reason })}`;
+  return `/api/operator/budgets/${encodeURIComponent(id)}${queryText({ tenantId, reason })}`;
 }
 
 export function ChangeBudgetDialog({ budget }: { readonly budget: Budget }) {
@@ -154,7 +154,7 @@ export function DeleteBudgetDialog({ budget }: { readonly budget: Budget }) {
     <RevokeDialog
       title={`Delete the budget ${id}?`}
       verb="Delete"
-      act={(reason) => remove(addressOf(budget, reason))}
+      send={(_, reason) => remove(addressOf(budget, reason))}
       done="Budget deleted"
     >
       <p>

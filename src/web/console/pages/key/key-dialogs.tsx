@@ -24,7 +24,7 @@ export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' |
       verb="Revoke for ever"
       isReady={count !== undefined}
       confirm={id}
-      act={(reason) => post(address, { tenantId, reason })}
+      send={(_, reason) => post(address, { tenantId, reason })}
       done="Key revoked"
     >
       <p role="status">
@@ -54,7 +54,7 @@ export function PauseKeyDialog({ tenantId, id, pausedAt }: Pick<OperatorKey, 'te
     <RevokeDialog
       title={`${isPaused ? 'Resume' : 'Pause'} the key ${tenantId}/${id}?`}
       verb={isPaused ? 'Resume' : 'Pause'}
-      act={(reason) => post(address, { tenantId, reason })}
+      send={(_, reason) => post(address, { tenantId, reason })}
       done={isPaused ? 'Key resumed' : 'Key paused'}
     >
       {isPaused ? (

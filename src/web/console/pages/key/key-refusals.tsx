@@ -2,6 +2,7 @@ import type { OperatorKey } from '../../../../protocol/operator/key.ts';
 import type { RefusalPage } from '../../data/shapes.ts';
 import { queryText } from '../../data/query.ts';
 import { countText } from '../../labels/format.ts';
+import { Section } from '../../components/card.tsx';
 import { ErrorCode } from '../../components/error-code.tsx';
 import { Shown } from '../../components/view-states.tsx';
 import type { Resource } from '../../data/resource.ts';
@@ -20,12 +21,11 @@ const MAX_NETWORKS = 5;
 /** What was refused to the key's visitors within a day, and their networks. */
 export function KeyRefusals({ found, resource }: Props) {
   return (
-    <section class="card" aria-labelledby="refused-title">
-      <h2 id="refused-title">Refused in 24 h</h2>
+    <Section title="Refused in 24 h">
       <Shown resource={resource} what="its refusals" rows={3}>
         {(page) => <Counted found={found} page={page} />}
       </Shown>
-    </section>
+    </Section>
   );
 }
 

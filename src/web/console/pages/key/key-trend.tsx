@@ -1,5 +1,6 @@
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
 import { moneyText } from '../../../../protocol/money.ts';
+import { Section } from '../../components/card.tsx';
 import { countText } from '../../labels/format.ts';
 
 interface Props {
@@ -25,8 +26,7 @@ function shareOf(did: OperatorKey['day'], field: (typeof SHARES)[number][0]): nu
 /** Compares what the key does with a week ago. */
 export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
   return (
-    <section class="card" aria-labelledby="trend-title">
-      <h2 id="trend-title">Against last week</h2>
+    <Section title="Against last week">
       <table class="plain">
         <thead>
           <tr>
@@ -55,7 +55,7 @@ export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
           <Row name="Spent today; then, all day" here={today?.dollars} before={spentThen} text={moneyText} />
         </tbody>
       </table>
-    </section>
+    </Section>
   );
 }
 

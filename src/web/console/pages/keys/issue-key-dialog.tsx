@@ -5,13 +5,13 @@ import { useId } from 'preact/hooks';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
 import type { issueKeyReply, issueKeyRequest } from '../../../../protocol/operator/key.ts';
 import { post } from '../../data/api.ts';
-import { mayOpenKeys } from '../../data/identity.ts';
+import { isOfInstallation } from '../../data/identity.ts';
 import type { KeyTenant } from '../../data/keys.ts';
 import type { Output } from '../../data/shapes.ts';
-import { KeyIssued } from '../../components/key-issued.tsx';
 import { FormDialog, SelectField, TextField, textOf, textsOf } from '../../components/modal.tsx';
 import { Unloaded } from '../../components/view-states.tsx';
 import { LIMITS, TOTALS } from '../../labels/limits.ts';
+import { KeyToCopy } from '../key/key-to-copy.tsx';
 
 interface Props {
   readonly tenants: readonly KeyTenant[];
@@ -58,7 +58,15 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
       send={send}
       result={{
         title: 'Key issued',
-        show: ({ key }) => <KeyIssued widgetKey={key} agents={agentsOf(key.tenantId)} />,
+        show: ({ key }) => (
+          <>
+            <h2>Key {key.id} is issued</h2>
+            <p>
+              Every node serves it from now on, for pages of <code class="break">{key.origin}</code>.
+            </p>
+            <KeyToCopy widgetKey={key} agents={agentsOf(key.tenantId)} />
+          </>
+        ),
       }}
     >
       <SelectField
@@ -93,7 +101,7 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
         ))}
         {agents.length === 0 && <p class="soft">The tenant has none.</p>}
       </fieldset>
-      {mayOpenKeys.value && (
+      {isOfInstallation.value && (
         <>
           <label class="check">
             <input type="checkbox" name="allowOverrides" /> Pages may change model, voice, instructions and tools

@@ -119,7 +119,7 @@ function SwitchDialog({ change, tenantId, children, ...words }: SwitchProps) {
     <RevokeDialog
       {...words}
       reason="optional"
-      act={(reason) =>
+      send={(_, reason) =>
         post(`/api/operator/${change}`, { tenantId: tenantId || undefined, reason: reason || undefined })
       }
     >

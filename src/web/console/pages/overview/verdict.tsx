@@ -5,8 +5,7 @@ import type { Overview } from '../../data/shapes.ts';
 import { DependencyMark } from '../../components/dependencies.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Warning } from '../../components/view-states.tsx';
-import { agoText, countText } from '../../labels/format.ts';
-import { nodeName } from '../../labels/nodes.ts';
+import { agoText, countText, nodeName } from '../../labels/format.ts';
 
 type ProviderVerdict = NonNullable<Overview['verdict']>;
 

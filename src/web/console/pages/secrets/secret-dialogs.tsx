@@ -61,7 +61,7 @@ export function DeleteSecretDialog({ secret }: { readonly secret: OperatorSecret
       title={`Delete the secret ${tenantId}/${name}?`}
       verb="Delete"
       confirm={agents.length > 0 ? name : undefined}
-      act={(reason) => post(`/api/operator/secrets/${encodeURIComponent(name)}/delete`, { tenantId, reason })}
+      send={(_, reason) => post(`/api/operator/secrets/${encodeURIComponent(name)}/delete`, { tenantId, reason })}
       done="Secret deleted"
     >
       <p>

@@ -3,7 +3,7 @@ import { ending } from '../../data/ending.ts';
 import { keyPage } from '../../data/keys.ts';
 import { queryText } from '../../data/query.ts';
 import type { SessionDetail } from '../../data/shapes.ts';
-import { Fact, IdFact, TimeFact } from '../../components/card.tsx';
+import { Fact, IdFact, Section, TimeFact } from '../../components/card.tsx';
 import { Ago, Countdown, Moment, Span } from '../../components/times.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../labels/format.ts';
@@ -14,8 +14,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
   const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId } = detail;
   const { endedAt, endedBy, usage, limits, metadata, hasContext, agentVersion, rating } = detail;
   return (
-    <section class="card" aria-labelledby="facts-title">
-      <h2 id="facts-title">The session</h2>
+    <Section title="The session">
       <dl class="facts">
         <TimeFact name="Started" at={session.startedAt} />
         <TimeFact name="Ended" at={endedAt} />
@@ -81,7 +80,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           <pre>{JSON.stringify(metadata, null, 2)}</pre>
         </details>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -89,8 +88,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
 export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDetail }) {
   if (lost.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="lost-title">
-      <h2 id="lost-title">Events may be missing</h2>
+    <Section title="Events may be missing">
       <ul class="notes">
         {lost.map(({ node, from, to, count }) => (
           <li key={`${node} ${from}`}>
@@ -99,7 +97,7 @@ export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDet
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { post, type Failure } from '../../data/api.ts';
+import { Section } from '../../components/card.tsx';
 import { useKeys } from '../../components/shortcuts.ts';
 import { Warning } from '../../components/view-states.tsx';
 import { onSend } from '../../components/on-submit.ts';
@@ -38,8 +39,7 @@ export function Whisper({ session, mayWhisper = false }: Props) {
   };
 
   return (
-    <section class="card" aria-labelledby="whisper-title">
-      <h2 id="whisper-title">Whisper to the agent</h2>
+    <Section title="Whisper to the agent">
       <form class="whisper" onSubmit={onSend(send)}>
         <label for="whisper-text">For the agent alone</label>
         <textarea
@@ -77,7 +77,7 @@ export function Whisper({ session, mayWhisper = false }: Props) {
           <span role="status">{isBusy.value ? 'Sending…' : isSent.value ? 'The agent was told.' : ''}</span>
         </div>
       </form>
-    </section>
+    </Section>
   );
 }
 

@@ -160,8 +160,8 @@ function Name({ by, row: { id, tenantId }, chosen, isOpen }: NameProps) {
     );
   const hrefs: Readonly<Record<string, string>> = {
     tenant: usageHref({ ...chosen, by: 'key', tenantId: id }),
-    key: `/console/sessions${queryText({ tenantId: tenantId ?? undefined, keyId: own })}`,
-    agent: `/console/sessions${queryText({ tenantId: tenantId ?? undefined, agentId: own })}`,
+    key: `/console/sessions${queryText({ tenantId, keyId: own })}`,
+    agent: `/console/sessions${queryText({ tenantId, agentId: own })}`,
     session: `/console/sessions/${id}`,
   };
   return (

@@ -1,7 +1,7 @@
 /** Adds and changes webhooks. A secret is shown once, and is not kept in the page after its dialog is closed. */
 import type { newWebhookReply, newWebhookRequest, webhookSecretReply } from '../../../../protocol/operator/webhook.ts';
 import { patch, post, remove } from '../../data/api.ts';
-import { mayBoundAll } from '../../data/identity.ts';
+import { isOfInstallation } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
 import { useResource } from '../../data/resource.ts';
 import type { Output } from '../../data/shapes.ts';
@@ -82,7 +82,7 @@ export function AddWebhookDialog({ tenants, types, tenantId }: AddProps) {
         name="tenantId"
         chosen={tenantId}
         values={[
-          ...(mayBoundAll.value ? [['', 'all tenants, for the installation'] as const] : []),
+          ...(isOfInstallation.value ? [['', 'all tenants, for the installation'] as const] : []),
           ...tenants.map(({ id, name }) => [id, name] as const),
         ]}
       />
@@ -125,7 +125,7 @@ export function DeleteWebhookDialog({ webhook, onDone }: { readonly webhook: Web
     <RevokeDialog
       title="Delete this webhook?"
       verb="Delete"
-      act={(reason) => remove(webhookApi(id) + queryText({ reason }))}
+      send={(_, reason) => remove(webhookApi(id) + queryText({ reason }))}
       done={() => {
         onDone();
         return 'Webhook deleted';
@@ -142,7 +142,7 @@ export function DisableWebhookDialog({ id }: Pick<Webhook, 'id'>) {
     <RevokeDialog
       title="Send nothing to this webhook?"
       verb="Disable"
-      act={(reason) => post(`${webhookApi(id)}/disable`, { reason })}
+      send={(_, reason) => post(`${webhookApi(id)}/disable`, { reason })}
       done="Webhook disabled"
     >
       <p>What happens meanwhile waits, and is sent once it is enabled.</p>

@@ -1,5 +1,5 @@
-import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { Copied, CopyButton } from './copy-button.tsx';
+import type { OperatorKey } from '../../../../protocol/operator/key.ts';
+import { Copied, CopyButton } from '../../components/copy-button.tsx';
 
 /** The HTML that a page needs. Nothing in it is secret. */
 function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
@@ -25,19 +25,6 @@ interface Props {
   readonly widgetKey: OperatorKey;
   /** The agents of the key's tenant. */
   readonly agents: readonly string[];
-}
-
-/** The key that was just issued, and the HTML that uses it. */
-export function KeyIssued({ widgetKey, agents }: Props) {
-  return (
-    <>
-      <h2>Key {widgetKey.id} is issued</h2>
-      <p>
-        Every node serves it from now on, for pages of <code class="break">{widgetKey.origin}</code>.
-      </p>
-      <KeyToCopy widgetKey={widgetKey} agents={agents} />
-    </>
-  );
 }
 
 /** A key and the HTML that uses it, each with a copy button. */

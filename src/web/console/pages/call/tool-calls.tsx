@@ -1,8 +1,9 @@
-import type { CallDetail } from '../data/shapes.ts';
-import { latencyText } from '../labels/format.ts';
-import { Moment } from './times.tsx';
-import { Table, type Column } from './table.tsx';
-import { Problem } from './view-states.tsx';
+import type { CallDetail } from '../../data/shapes.ts';
+import { latencyText } from '../../labels/format.ts';
+import { Section } from '../../components/card.tsx';
+import { Moment } from '../../components/times.tsx';
+import { Table, type Column } from '../../components/table.tsx';
+import { Problem } from '../../components/view-states.tsx';
 
 type ToolCall = CallDetail['tools'][number];
 
@@ -28,9 +29,8 @@ export function ToolCalls({ tools }: { readonly tools: readonly ToolCall[] }) {
   if (tools.length === 0) return null;
   const rows = tools.map((row, at) => ({ key: String(at), row }));
   return (
-    <section class="card" aria-labelledby="call-tools">
-      <h2 id="call-tools">Tools that Switchboard called</h2>
+    <Section title="Tools that Switchboard called">
       <Table caption="Tools that Switchboard called" columns={COLUMNS} rows={rows} />
-    </section>
+    </Section>
   );
 }

@@ -1,5 +1,5 @@
-import { ABOUT, type About } from '../data/session-timeline.ts';
-import { countText } from '../labels/format.ts';
+import { ABOUT, type About } from '../../data/session-timeline.ts';
+import { countText } from '../../labels/format.ts';
 
 interface Props {
   /** An empty list stands for everything. */

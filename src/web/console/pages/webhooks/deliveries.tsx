@@ -1,9 +1,9 @@
-import type { Delivery } from '../data/webhooks.ts';
-import { deliveryPath } from '../data/webhooks.ts';
-import { latencyText } from '../labels/format.ts';
-import { Standing } from './status-marks.tsx';
-import { Countdown, Moment } from './times.tsx';
-import type { Column } from './table.tsx';
+import type { Delivery } from '../../data/webhooks.ts';
+import { deliveryPath } from '../../data/webhooks.ts';
+import { latencyText } from '../../labels/format.ts';
+import { Standing } from '../../components/status-marks.tsx';
+import { Countdown, Moment } from '../../components/times.tsx';
+import type { Column } from '../../components/table.tsx';
 
 /** The state of a delivery. */
 export function DeliveryMark({ state }: Pick<Delivery, 'state'>) {
