@@ -288,8 +288,8 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     one = world.server;
     await world.startServer();
     const { page, call, socket } = await askForTheEnd();
-    await one.end('SIGKILL');
     const sidebands = call.attached;
+    await one.end('SIGKILL');
     await vi.waitFor(() => expect(call.attached).toBeGreaterThan(sidebands), soon);
     call.finishResponse();
     call.playOut();
