@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
+import { expect, vi } from 'vitest';
 import { Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { soon } from '../support/soon.ts';
@@ -123,6 +124,11 @@ export class ElementPage {
   async end(): Promise<void> {
     await this.button('End').press('Enter');
     await this.visit.page.keyboard.press('Enter');
+  }
+
+  /** Waits until the next page can continue the conversation: the socket opens independently of the call, and brings the token for that. */
+  async mayContinue(): Promise<void> {
+    await vi.waitFor(async () => expect(await this.run('widget.session.transport')).toBe('socket'), soon);
   }
 
   run<T>(expression: string): Promise<T> {
