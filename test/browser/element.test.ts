@@ -159,6 +159,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
 
       await page.button('Start a conversation').click();
       await page.sees('status', 'Hold the button to speak');
+      await page.hasSocket();
       expect([await isHeard(), await isPressed(), await page.button('Mute').isVisible()]).toEqual([
         false,
         'false',

@@ -87,7 +87,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await isHeard();
     const id = await page.run('widget.session.id');
     for (let links = 0; links < 2; links += 1) {
-      await page.mayContinue();
+      await page.hasSocket();
       expect(await page.run('[sessionStorage.length, localStorage.length, document.cookie]')).toEqual([0, 0, '']);
       await follow();
       await resumed();
@@ -95,7 +95,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
       expect(await page.run('widget.open')).toBe(false);
       await isHeard();
     }
-    await page.mayContinue();
+    await page.hasSocket();
     // On the last page the visitor gets no microphone, and goes on in writing.
     site.host.own = NO_MICROPHONE + site.host.own;
     await follow();
@@ -118,7 +118,6 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
   test('ends with its page if the page says so', async () => {
     page = await ElementPage.open(browser, site, site.script + site.tag('resume="off"') + LINK);
     await page.start();
-    await page.mayContinue();
     const id = await page.run('widget.session.id');
     await follow();
     await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
@@ -130,7 +129,6 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await page.start();
     const id = String(await page.run('widget.session.id'));
     const count = (await sessions()).length;
-    await page.mayContinue();
     // The session ends while the visitor is on a page without the element.
     site.host.own = '<a href="/own">The next page</a>';
     await follow();

@@ -65,6 +65,7 @@ describe.skipIf(skipped !== undefined).each([
   }
 
   async function writes(text: string): Promise<void> {
+    await page.hasSocket();
     const field = page.visit.page.getByRole('textbox', { name: 'Write a message' });
     await field.fill(text);
     await page.visit.page.keyboard.press('Enter');
@@ -115,11 +116,10 @@ describe.skipIf(skipped !== undefined).each([
     visited.on('console', (message) => message.text().startsWith('sound') && sounds.push(message.text()));
     const hears = (...expected: string[]): Promise<void> =>
       vi.waitFor(() => expect(sounds.splice(0)).toEqual(expected), soon);
-    await page.mayContinue();
     await visited.getByText('The next page').click({ force: true });
     await hears('sound plays');
     await page.sees('launcher', 'Waiting for your message');
-    await page.mayContinue();
+    await page.hasSocket();
     // Playwright's own scripts count as a touch, so none may run between here and the click.
     await visited.goto(`${site.switchboard}/healthz`);
     await visited.goto(`${site.host.origin}/own`);
@@ -228,7 +228,6 @@ describe.skipIf(skipped !== undefined).each([
     await page.sees('status', 'Waiting for your message');
     await writes('Are you open on Sunday?');
     const id = await page.run('widget.session.id');
-    await page.mayContinue();
     const before = await page.run('performance.timeOrigin');
     await page.visit.page.getByText('The next page').click({ force: true });
     await vi.waitFor(async () => expect(await page.run('performance.timeOrigin')).not.toBe(before), soon);
