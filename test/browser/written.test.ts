@@ -207,6 +207,7 @@ describe.skipIf(skipped !== undefined).each([
         ? page.visit.count('> {"type":"interrupt"}')
         : page.run<number>(`sent.filter((event) => event.includes('"response.cancel"')).length`);
     const interrupt = page.button('Interrupt');
+    await page.hasSocket();
     // Chromium's fake microphone beeps every second, and the echo repeats it.
     await interrupt.click();
     await vi.waitFor(async () => expect(await interrupted()).toBe(1), soon);
