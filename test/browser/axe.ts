@@ -24,6 +24,8 @@ export async function violations(
   { colours = true, inside, themes = colours ? ['light', 'dark'] : ['light'] }: Looks = {},
 ): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(source);
+  // A dialog is drawn a moment before it opens.
+  if (inside !== undefined) await page.locator(inside).first().waitFor();
   const found: string[] = [];
   for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

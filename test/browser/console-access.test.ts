@@ -170,7 +170,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     })()`);
     await here.isAt('/console/sessions');
     await here.row(liveRef).waitFor();
-    expect(await here.page.locator('dialog[open]').count()).toBe(1);
+    await here.page.locator('dialog[open]').waitFor();
   });
 
   test('shortcuts without Ctrl can be switched off, and stay off', async () => {

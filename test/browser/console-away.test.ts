@@ -48,10 +48,11 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     };
     /** Lets the second part go out, which waits until then. */
     let send = (): void => undefined;
+    const isSent = new Promise<void>((resolve) => (send = resolve));
     let parts = 0;
     await page.route('**/api/operator/sessions/end', async (route) => {
       const isPart = !String(route.request().postData()).includes('dryRun');
-      if (isPart && ++parts === 2) await new Promise<void>((resolve) => (send = resolve));
+      if (isPart && ++parts === 2) await isSent;
       // The last part is answered as if the database had gone away during it.
       if (!isPart || parts < 3) return route.continue();
       const reply = await route.fetch();

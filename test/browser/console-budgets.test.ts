@@ -138,6 +138,12 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     const ask = here.page.getByRole('button', { name: 'What would have happened' });
     expect(await ask.isDisabled()).toBe(true);
     await here.page.getByRole('spinbutton').fill('1');
+    // The page is read again and redrawn while somebody types.
+    const [again] = await Promise.all([
+      here.page.waitForResponse(/\/operator\/keys/),
+      here.page.evaluate("document.querySelector('.live').click(), document.querySelector('.live').click()"),
+    ]);
+    await again.finished();
     await here.page.getByRole('spinbutton').press('Tab');
     await here.isAt(/^\/console\/what-if\?.*amount=1/);
     await ask.press('Enter');

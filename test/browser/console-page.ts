@@ -172,6 +172,11 @@ export class ConsolePage {
     return this.page.locator(`tr[data-row="${ref}"]`);
   }
 
+  /** Waits until the feed reports what the page watches: before that, a page learns of a change by reading its list again. */
+  async isFollowing(): Promise<void> {
+    await vi.waitFor(() => expect(this.visit.count('"type":"tick"')).toBeGreaterThan(0), soon);
+  }
+
   /** Waits until the page has requested the list again and shown it. */
   async hearsAgain(): Promise<void> {
     await this.page.waitForResponse((response) => new URL(response.url()).pathname === '/api/operator/sessions', soon);

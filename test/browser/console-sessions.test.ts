@@ -60,6 +60,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
 
   test('are updated in place, even if they no longer match the filter', async () => {
     const [newest = '', older = ''] = await list(2);
+    await here.isFollowing();
     const before = await here.refs();
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: newest } });
     await here.row(refOf(newest)).filter({ hasText: 'closed by client' }).waitFor();
@@ -89,7 +90,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.page.goBack();
     await here.isAt('/console/sessions?state=engaged');
     await here.page.locator('tr[data-row]').first().waitFor();
-    expect(await here.page.getByLabel('Tenant').inputValue()).toBe('');
+    await expect.poll(() => here.page.getByLabel('Tenant').inputValue()).toBe('');
   });
 
   test('are ended with a reason, in a dialog that stays open while the list is read again', async () => {

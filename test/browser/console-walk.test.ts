@@ -142,7 +142,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
     await here.page.keyboard.press('p');
     await here.page.keyboard.press('p');
     await here.sees('Not at the moment. What you see was read before.', '.banner');
-    expect.soft(await here.page.locator('.live').innerText()).toBe('live');
+    await expect.poll(() => here.page.locator('.live').innerText()).toBe('live');
     await here.page.unrouteAll();
   }
 

@@ -101,7 +101,8 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
       const { id } = JSON.parse(report.slice(2)) as { readonly id?: string };
       expect(frames.some((frame) => frame.startsWith('< ') && frame.includes(`"id":"${id}"`))).toBe(true);
     }, soon);
-    expect(await demo.text('#tokens-text')).toMatch(/^\d{1,3} of 300,000$/);
+    // Less than was reported; how much depends on how long the echo has been talking.
+    expect(await demo.text('#tokens-text')).toMatch(/^(?:[1-4],)?\d{1,3} of 300,000$/);
   });
 
   test('shows how the call ends with its session', async () => {

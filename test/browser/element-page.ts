@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
+import { expect, vi } from 'vitest';
 import { Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { soon } from '../support/soon.ts';
@@ -112,17 +113,26 @@ export class ElementPage {
     await this.visit.page.locator(`[part~="${part}"]`).filter({ hasText: text }).first().waitFor(soon);
   }
 
-  /** Opens the panel, starts a conversation and waits until it is heard. */
+  /** Opens the panel, starts a conversation and waits until it is heard and has its socket. */
   async start(): Promise<void> {
     await this.button('Talk to us').click();
     await this.button('Start a conversation').click();
     await this.sees('status', /Listening|Assistant is speaking/);
+    await this.hasSocket();
   }
 
   /** Ends the conversation as a visitor does who means it: while somebody speaks, End asks for confirmation. */
   async end(): Promise<void> {
     await this.button('End').press('Enter');
     await this.visit.page.keyboard.press('Enter');
+  }
+
+  /**
+   * Waits until the session has its socket, which opens independently of the call: with a locked key texts go over it, and it brings the token
+   * with which the next page continues.
+   */
+  async hasSocket(): Promise<void> {
+    await vi.waitFor(async () => expect(await this.run('widget.session.transport')).toBe('socket'), soon);
   }
 
   run<T>(expression: string): Promise<T> {

@@ -159,6 +159,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
 
       await page.button('Start a conversation').click();
       await page.sees('status', 'Hold the button to speak');
+      await page.hasSocket();
       expect([await isHeard(), await isPressed(), await page.button('Mute').isVisible()]).toEqual([
         false,
         'false',
@@ -218,6 +219,11 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     const fingers = await page.visit.page.context().newCDPSession(page.visit.page);
     const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd' | 'touchCancel', ...points: readonly Point[]) =>
       fingers.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point, id) => ({ ...point, id })) });
+    // The call is held back until the socket is attached: what the agent said before that is not shown.
+    await page.visit.page.route('**/api/realtime/calls', async (route) => {
+      await page.hasSocket();
+      await route.continue();
+    });
     await page.button('Start a conversation').tap();
     await page.sees('agent', 'Welcome.');
     await page.sees('status', 'Hold the button to speak');

@@ -125,6 +125,7 @@ const look = `(() => {
   const part = (name) => widget.shadowRoot?.querySelector('[part~="' + name + '"]');
   return {
     id: widget.session?.id,
+    transport: widget.session?.transport,
     status: part('status')?.textContent,
     message: part('message')?.textContent,
     captions: part('captions')?.textContent,
@@ -241,7 +242,12 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
     for (const who of ['You', 'Assistant']) await shows(page, { captions: expect.stringContaining(who + text) });
   }
 
-  const isOpen = { status: expect.stringMatching(/Listening|Assistant is speaking/), isHeard: true };
+  /** With its socket: over that go texts, and it brings the token with which the next page continues. */
+  const isOpen = {
+    status: expect.stringMatching(/Listening|Assistant is speaking/),
+    isHeard: true,
+    transport: 'socket',
+  };
 
   const begin = (page: Page): Promise<unknown> => page.evaluate(`document.querySelector('switchboard-widget').start()`);
 

@@ -87,6 +87,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await isHeard();
     const id = await page.run('widget.session.id');
     for (let links = 0; links < 2; links += 1) {
+      await page.hasSocket();
       expect(await page.run('[sessionStorage.length, localStorage.length, document.cookie]')).toEqual([0, 0, '']);
       await follow();
       await resumed();
@@ -94,6 +95,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
       expect(await page.run('widget.open')).toBe(false);
       await isHeard();
     }
+    await page.hasSocket();
     // On the last page the visitor gets no microphone, and goes on in writing.
     site.host.own = NO_MICROPHONE + site.host.own;
     await follow();

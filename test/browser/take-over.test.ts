@@ -37,6 +37,8 @@ class TakeOver {
   async begin(): Promise<void> {
     await this.visit.page.getByRole('button', { name: 'A written conversation' }).click();
     await this.sees('[part~="status"]', 'Waiting for your message');
+    // The call and the socket open independently of each other.
+    await vi.waitFor(() => expect(this.visit.count('< {"type":"attached"')).toBeGreaterThan(0), soon);
     await this.sees('#facts', this.visit.sessionId);
   }
 

@@ -65,6 +65,7 @@ describe.skipIf(skipped !== undefined).each([
   }
 
   async function writes(text: string): Promise<void> {
+    await page.hasSocket();
     const field = page.visit.page.getByRole('textbox', { name: 'Write a message' });
     await field.fill(text);
     await page.visit.page.keyboard.press('Enter');
@@ -118,6 +119,7 @@ describe.skipIf(skipped !== undefined).each([
     await visited.getByText('The next page').click({ force: true });
     await hears('sound plays');
     await page.sees('launcher', 'Waiting for your message');
+    await page.hasSocket();
     // Playwright's own scripts count as a touch, so none may run between here and the click.
     await visited.goto(`${site.switchboard}/healthz`);
     await visited.goto(`${site.host.origin}/own`);
@@ -205,6 +207,7 @@ describe.skipIf(skipped !== undefined).each([
         ? page.visit.count('> {"type":"interrupt"}')
         : page.run<number>(`sent.filter((event) => event.includes('"response.cancel"')).length`);
     const interrupt = page.button('Interrupt');
+    await page.hasSocket();
     // Chromium's fake microphone beeps every second, and the echo repeats it.
     await interrupt.click();
     await vi.waitFor(async () => expect(await interrupted()).toBe(1), soon);

@@ -12,6 +12,7 @@ import { historyWindowMs } from '../../src/voice/history-lag.ts';
 import { seedTenants, type TestApp } from '../support/app.ts';
 import { ManualClock } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { patiently } from '../support/switchboard.ts';
 import { useApps } from '../support/use-apps.ts';
 import { atEach } from './support.ts';
 
@@ -30,7 +31,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
 
   async function openNode(): Promise<TestApp> {
     const { history, clockAgreements } = createPostgresStores(database());
-    const live = await openLiveStores(readConfig({ NODE_ENV: 'test', REDIS_URL: service.url }), {
+    const live = await openLiveStores(readConfig({ NODE_ENV: 'test', REDIS_URL: service.url, ...patiently }), {
       node: createNodeIdentity().id,
       history,
       events: createEvents(createLog('silent', false), new Metrics()),

@@ -10,6 +10,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts';
 import { describeCreateFaults } from '../features/voice/create-faults.ts';
 import { ManualClock } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { patiently } from '../support/switchboard.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const missing = reasonToSkipRedis();
@@ -30,7 +31,7 @@ describe.skipIf(missing !== undefined)(`With Redis ${missing ?? ''}`, () => {
   describeCreateFaults(async () => {
     const clock = new ManualClock();
     const { history, clockAgreements } = createPostgresStores(database());
-    live = await openLiveStores(readConfig({ NODE_ENV: 'test', REDIS_URL: service.url }), {
+    live = await openLiveStores(readConfig({ NODE_ENV: 'test', REDIS_URL: service.url, ...patiently }), {
       node: thisNode.id,
       history,
       events: createEvents(createLog('silent', false), new Metrics()),

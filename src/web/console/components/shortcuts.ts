@@ -1,5 +1,5 @@
 /** Keyboard shortcuts without a modifier. They are off in fields and while a dialog is open, and can be switched off altogether. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { singleKeys } from '../data/preferences.ts';
 
 type Action = (event: KeyboardEvent) => void;
@@ -21,7 +21,8 @@ let prefixAtMs = -Infinity;
 export function useKeys(bindings: Bindings, of: 'view' | 'console' = 'view'): void {
   const layer = useRef(bindings);
   layer.current = bindings;
-  useEffect(() => {
+  // Together with what is drawn: a key that is pressed as soon as it can be seen works.
+  useLayoutEffect(() => {
     // The console's frame may be mounted after the page in it.
     if (of === 'view') layers.unshift(layer);
     else layers.push(layer);

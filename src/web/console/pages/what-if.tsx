@@ -70,6 +70,11 @@ function Ask({ list }: { readonly list: Keys }) {
     key,
     list.tenants.find(({ id }) => id === tenantId),
   );
+  // The page is redrawn whenever its keys are read again, and what is being typed must stay.
+  const amount = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (amount.current !== null) amount.current.value = tried.amount;
+  }, [tried.amount]);
   return (
     <>
       <form class="what-if" onSubmit={(event) => event.preventDefault()}>
@@ -94,7 +99,8 @@ function Ask({ list }: { readonly list: Keys }) {
             type="number"
             min="0"
             step="any"
-            value={tried.amount}
+            ref={amount}
+            defaultValue={tried.amount}
             onChange={({ currentTarget }) => set({ amount: currentTarget.value })}
           />
           <span class="soft">{present}</span>

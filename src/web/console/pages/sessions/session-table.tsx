@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ending } from '../../data/ending.ts';
 import type { Row } from '../../data/row-store.ts';
 import { now } from '../../data/server-time.ts';
@@ -55,8 +55,8 @@ export function SessionTable({ rows, onEnd }: Props) {
     box?.addEventListener('focusin', note);
     return () => box?.removeEventListener('focusin', note);
   }, []);
-  // The row may be drawn only after the list has scrolled to it.
-  useEffect(() => {
+  // The row may be drawn only after the list has scrolled to it. Together with the drawing, so that Enter opens the row that is marked.
+  useLayoutEffect(() => {
     const row = scroller.current?.querySelector(`[data-row="${CSS.escape(current.value ?? '')}"] a`);
     if (row instanceof HTMLElement && document.activeElement !== row) row.focus({ preventScroll: true });
   }, [current.value, items.some(({ index }) => refs[index] === current.value)]);
