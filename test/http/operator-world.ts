@@ -76,6 +76,8 @@ export class OperatorWorld {
   readonly #conformance: Conformance;
   /** Values for the parameters of paths, by the name of what they are in. */
   readonly #there: Readonly<Record<string, string>>;
+  /** Those where an operator has ended the session. */
+  readonly #ended: Readonly<Record<string, string>>;
   #asked = 0;
 
   private constructor(
@@ -83,11 +85,13 @@ export class OperatorWorld {
     database: TestDatabase,
     conformance: Conformance,
     there: Readonly<Record<string, string>>,
+    ended: Readonly<Record<string, string>>,
   ) {
     ({ app: this.app, headersOf: this.headersOf, confidential: this.confidential, node: this.node } = parts);
     this.#database = database;
     this.#conformance = conformance;
     this.#there = there;
+    this.#ended = ended;
   }
 
   /** @param app a service with `worldEnv` */
@@ -156,7 +160,6 @@ export class OperatorWorld {
       new Conformance((await app.get('/openapi.json')).body as unknown as Document),
       {
         sessions: id.slice(0, 42),
-        ended: ended[0].slice(0, 42),
         keys: keys.acme.id,
         logins: login?.id ?? '',
         calls: 'call_1',
@@ -167,6 +170,7 @@ export class OperatorWorld {
         views: 'view_nobody',
         secrets: 'crm',
       },
+      { sessions: ended[0].slice(0, 42), calls: 'call_3' },
     );
   }
 
@@ -184,7 +188,8 @@ export class OperatorWorld {
   /** The route's path, naming things that exist. */
   pathOf({ method, path }: Route): string {
     const [, room = ''] = /^\/api\/(?:operator|auth)\/(\w+)/.exec(path) ?? [];
-    const there = path.endsWith('/events') ? { ...this.#there, sessions: this.#there['ended'] } : this.#there;
+    const isRead = method === 'GET' && room === 'sessions';
+    const there = isRead ? { ...this.#there, ...this.#ended } : this.#there;
     return (
       path
         .replace(/\{(?:call|ref)\}/, there['calls'] ?? '')

@@ -1,7 +1,8 @@
 /** What is refused: the field or fields that the reply names, what is sent, and part of what the reply says of it. */
 export type Invalid<T> = readonly [field: string | readonly string[], sent: T, why?: string];
 
-const HIDDEN = 'a-value-that-nobody-is-told';
+/** A value that is not repeated to anybody. */
+export const HIDDEN = 'a-value-that-nobody-is-told';
 
 /** Queries that a route refuses, by its method and path. */
 export const invalidQueries: Readonly<Record<string, readonly Invalid<string>[]>> = {
@@ -60,7 +61,11 @@ export const invalidQueries: Readonly<Record<string, readonly Invalid<string>[]>
 
 /** Bodies that a route refuses, by its method and path: what differs from the documented example. */
 export const invalidBodies: Readonly<Record<string, readonly Invalid<object>[]>> = {
-  'POST /api/operator/addresses/lift': [['reason', { reason: ' ' }]],
+  'POST /api/operator/addresses/lift': [
+    ['email', { email: undefined }],
+    ['reason', { reason: undefined }],
+    ['reason', { reason: ' ' }],
+  ],
   'POST /api/operator/budgets': [
     ['id', { id: 'a b' }],
     ['of', { of: 'key:none' }],
@@ -92,6 +97,7 @@ export const invalidBodies: Readonly<Record<string, readonly Invalid<object>[]>>
     ['seconds', { seconds: 5 }],
   ],
   'POST /api/operator/keys': [
+    ['id', { id: undefined }],
     ['id', { id: 'a:b' }],
     ['id', { id: '---' }],
     ['origin', { origin: 'https://*.example' }],
@@ -113,6 +119,7 @@ export const invalidBodies: Readonly<Record<string, readonly Invalid<object>[]>>
     ['values', { values: HIDDEN }],
   ],
   'POST /api/operator/sessions/end': [
+    ['filter', { filter: undefined }],
     ['all', { filter: {}, expected: 100 }],
     ['expected', { filter: { agentId: 'x' }, expected: undefined }],
     ['filter.tenant', { filter: { tenant: 'acme' }, expected: 1 }],
@@ -121,6 +128,7 @@ export const invalidBodies: Readonly<Record<string, readonly Invalid<object>[]>>
     ['batchId', { filter: { agentId: 'x' }, expected: 1, batchId: 'mine' }],
   ],
   'POST /api/operator/sessions/{id}/whisper': [
+    ['text', { text: undefined }],
     ['text', { text: ' \n' }],
     ['text', { text: 'x'.repeat(1001) }],
     ['text', { text: 7 }],
