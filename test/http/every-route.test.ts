@@ -123,7 +123,31 @@ describe('The operator API', () => {
         if (world.confidential.some((one) => text.includes(one))) shown.push(`${route.path} to ${role}`);
       }
     }
-    expect(shown.toSorted()).toMatchInlineSnapshot();
+    expect(shown.toSorted()).toMatchInlineSnapshot(`
+      [
+        "/api/operator/audit to operator",
+        "/api/operator/audit to service",
+        "/api/operator/changes to operator",
+        "/api/operator/changes to service",
+        "/api/operator/logins to operator",
+        "/api/operator/logins to service",
+        "/api/operator/logins/{id} to operator",
+        "/api/operator/logins/{id} to service",
+        "/api/operator/me to operator",
+        "/api/operator/secrets to operator",
+        "/api/operator/secrets to service",
+        "/api/operator/sessions to operator",
+        "/api/operator/sessions to service",
+        "/api/operator/sessions/{id} to operator",
+        "/api/operator/sessions/{id} to service",
+        "/api/operator/settings to operator",
+        "/api/operator/settings to service",
+        "/api/operator/webhooks to operator",
+        "/api/operator/webhooks to service",
+        "/api/operator/webhooks/{id} to operator",
+        "/api/operator/webhooks/{id} to service",
+      ]
+    `);
   });
 });
 

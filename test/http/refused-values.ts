@@ -175,7 +175,7 @@ export const invalidBodies: Readonly<Record<string, readonly Invalid<object>[]>>
     ['change.limits', { change: {} }],
     ['change.keyId', { change: { limits: { dailyTokens: 1 } } }],
     ['change.totals.nothing', { change: { totals: { nothing: 1 } } }],
-    ['change.budget.of', { change: { budget: { id: 'march' } } }],
+    [['change.budget.of', 'change.budget.period'], { change: { budget: { id: 'march' } } }],
     ['change.budget.of', { change: { budget: { id: 'march', of: 'key:nobody', period: 'day', dollars: 1 } } }],
   ],
 };
