@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, SERVICE_TOKEN, STAFF, unique, type TestApp } from '../support/app.ts';
+import { service, STAFF, unique, type TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
 
 const { build, database } = useApps();

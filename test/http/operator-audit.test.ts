@@ -3,7 +3,6 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { service, SERVICE_NAME, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
 

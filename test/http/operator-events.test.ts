@@ -3,7 +3,6 @@ import { randomId } from '../../src/kernel/ids.ts';
 import type { NewEntry } from '../../src/stores/journal/contract.ts';
 import { service, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
-import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();

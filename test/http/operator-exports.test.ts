@@ -3,7 +3,6 @@ import { exportedSession, exportedUsage } from '../../src/protocol/operator/expo
 import { service, type Reply, type TestApp } from '../support/app.ts';
 import { HOUR, MINUTE, NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
 

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { CONSOLE, service, SERVICE_NAME, somebody, STAFF, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 
 const { build } = useApps();
 

@@ -3,7 +3,6 @@ import type { ReconciledDay } from '../../src/stores/reconciliations/contract.ts
 import { service, type TestApp } from '../support/app.ts';
 import { noCauses } from '../support/no-causes.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 
 const { build } = useApps();
 const PATH = '/api/operator/reconciliation';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { service, somebody, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { tickOf, watch } from '../features/feed/watching.ts';
 import { useApps } from '../support/use-apps.ts';

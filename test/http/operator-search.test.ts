@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../config/version.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
 import { service, SERVICE_NAME, SERVICE_TOKEN, somebody, STAFF, type Reply, type TestApp } from '../support/app.ts';
-import { NOON, SECOND } from '../support/clock.ts';
+import { NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';

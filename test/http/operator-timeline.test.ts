@@ -12,7 +12,6 @@ import { answerSdp, offerSdp } from '../support/provider/sdp.ts';
 import { soon } from '../support/soon.ts';
 import { ToolServer } from '../support/tool-server.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 import { exchange, openBrokered, openedBy } from './calls.ts';
 
 const { buildForFile } = useApps();

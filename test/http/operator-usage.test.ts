@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { service, somebody, unique, type Reply, type TestApp } from '../support/app.ts';
 import { HOUR, NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
 

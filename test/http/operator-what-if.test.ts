@@ -4,7 +4,6 @@ import { useApps } from '../support/use-apps.ts';
 import { voiceRecord } from '../contracts/support.ts';
 import { entryOf } from '../contracts/roll-ups.ts';
 import { call } from '../contracts/voice-calls.ts';
-import { errorOf } from './app.ts';
 
 const { build } = useApps();
 const PATH = '/api/operator/what-if';
