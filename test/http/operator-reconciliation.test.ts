@@ -1,15 +1,15 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ReconciledDay } from '../../src/stores/reconciliations/contract.ts';
 import { service, type TestApp } from '../support/app.ts';
 import { noCauses } from '../support/no-causes.ts';
 import { useApps } from '../support/use-apps.ts';
 
-const { build } = useApps();
+const { build, buildForFile } = useApps();
 const PATH = '/api/operator/reconciliation';
 
 let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
+beforeAll(async () => {
+  app = await buildForFile();
 });
 
 function reconciled(day: string): ReconciledDay {
