@@ -166,7 +166,7 @@ export class OperatorWorld {
         calls: 'call_1',
         challenges: 'none',
         webhooks: endpoint.id,
-        event,
+        event: event ?? '',
         budgets: 'march',
         views: 'view_nobody',
         secrets: 'crm',
