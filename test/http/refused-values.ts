@@ -1,5 +1,5 @@
 /** What is refused: the field or fields that the reply names, what is sent, and part of what the reply says of it. */
-export type Invalid<T> = readonly [field: string | readonly string[], sent: T, why?: string];
+type Invalid<T> = readonly [field: string | readonly string[], sent: T, why?: string];
 
 /** A value that is not repeated to anybody. */
 export const HIDDEN = 'a-value-that-nobody-is-told';
