@@ -3,7 +3,6 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { service, SERVICE_NAME, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
 
@@ -91,36 +90,6 @@ describe('The audit tells operators', () => {
     expect((await audit('action=session.look')).body['rows']).toEqual([]);
   });
 
-  test('about their own tenants, and viewers about all, with the addresses of others masked', async () => {
-    app.clock.advance(20_000 * SECOND);
-    const from = new Date(app.clock.now()).toISOString();
-    const ops = await app.as('ops@example.com');
-    const ids = [await app.open(await app.key()), await app.open(await app.key({ tenantId: 'globex' }))];
-    for (const id of ids) await app.post(`${pathOf(id)}/end`, { reason: 'both' }, ops);
-    const seenBy = async (email: string, more = '') => {
-      const { rows } = (await audit(`from=${from}${more}`, await app.as(email))).body as {
-        rows: { tenantId: string; actor: string }[];
-      };
-      return rows.map(({ tenantId, actor }) => [tenantId, actor]);
-    };
-    expect(await seenBy('ops@example.com')).toEqual([
-      ['globex', 'ops@example.com'],
-      ['acme', 'ops@example.com'],
-    ]);
-    expect(await seenBy('vera@example.com')).toEqual([
-      ['globex', 'o…@example.com'],
-      ['acme', 'o…@example.com'],
-    ]);
-    const bosss = await seenBy('boss@globex.example');
-    expect(bosss[0]).toEqual(['globex', 'o…@example.com']);
-    expect(new Set(bosss.map(([tenantId]) => tenantId))).toEqual(new Set(['globex']));
-    expect(await seenBy('ops@example.com', '&tenantId=acme')).toEqual([['acme', 'ops@example.com']]);
-    expect(await seenBy('boss@globex.example', '&tenantId=acme')).toEqual([]);
-    const detail = await app.get(pathOf(ids[0]?.slice(0, 42) ?? ''), await app.as('vera@example.com'));
-    expect(detail.body).toMatchObject({ endedBy: { actor: 'o…@example.com' }, audit: [{ actor: 'o…@example.com' }] });
-    expect(detail.text).not.toContain('ops@');
-  });
-
   test('everything that one operator did, without the address in the URL, if they may see the address', async () => {
     app.clock.advance(30_000 * SECOND);
     const from = new Date(app.clock.now()).toISOString();
@@ -157,12 +126,6 @@ describe('The audit tells operators', () => {
       expect(await actorsSeenBy(email, 'ops@example.com')).toEqual([]);
     expect(await actorsSeenBy('boss@globex.example', 'boss@globex.example')).toEqual(['boss@globex.example']);
     expect(await actorsSeenBy('vera@example.com', SERVICE_NAME)).toEqual([SERVICE_NAME]);
-  });
-
-  test.each(['cursor=WzFd', 'cursor=WzEsIngiXQ'])('what is wrong with the query %s', async (query) => {
-    const reply = await audit(query);
-    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(reply.body['details']).toMatchObject([{ path: query.split('=')[0] }]);
   });
 
   test('that a change failed if the database went away during it', async () => {

@@ -80,20 +80,6 @@ describe('Ending many sessions', () => {
     expect((await end({ filter: { agentId }, expected: 0 })).body).toMatchObject({ ended: 0, failed: 0, remaining: 0 });
   });
 
-  test.each([
-    [{ filter: {}, expected: 100 }, 'all'],
-    [{ filter: { agentId: 'x' } }, 'expected'],
-    [{ filter: { tenant: 'acme' }, expected: 1 }, 'filter.tenant'],
-    [{ filter: { state: 'asleep' }, expected: 1 }, 'filter.state'],
-    [{ filter: { q: 'ada@example.com' }, expected: 1 }, 'filter.q'],
-    [{ filter: { agentId: 'x' }, expected: 1, batchId: 'mine' }, 'batchId'],
-    [{ expected: 1 }, 'filter'],
-  ])('refuses %j, and says which field is wrong', async (body, path) => {
-    const reply = await end(body);
-    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(reply.body['details']).toMatchObject([{ path }]);
-  });
-
   test('continues an act only for the operator who began it', async () => {
     const agentId = unique('agent');
     const [id = ''] = await open(1, agentId);
@@ -163,7 +149,6 @@ describe('Ending many sessions', () => {
       allPart,
       allWhole,
     ]);
-    expect((await app.get('/api/operator/audit?batches=each', service)).status).toBe(400);
   });
 
   test('says how many failed, and stores that', async () => {
@@ -225,23 +210,5 @@ describe('Ending many sessions', () => {
     expect(rows).toHaveLength(3);
     expect(rows.every(({ result }) => result === null)).toBe(true);
     for (const id of ids) expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
-  });
-
-  test('is limited to sixty times a minute for each operator', async () => {
-    const statuses = new Map<number, number>();
-    for (let n = 0; n < 61; n += 1) {
-      const { status } = await end({ filter: { agentId: 'none' }, dryRun: true });
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-    expect([...statuses]).toEqual([
-      [200, 60],
-      [429, 1],
-    ]);
-    expect((await app.get('/api/operator/sessions?limit=1', service)).status).toBe(200);
-    expect((await end({ filter: { agentId: 'none' }, dryRun: true }, await app.as('ops@example.com'))).status).toBe(
-      200,
-    );
-    app.clock.advance(60 * SECOND);
-    expect((await end({ filter: { agentId: 'none' }, dryRun: true })).status).toBe(200);
   });
 });

