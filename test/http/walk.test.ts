@@ -200,11 +200,14 @@ describe('A service with brokered calls enters', () => {
       },
     },
     {
-      what: 'an offer with a ticket',
-      max: 114,
+      what: 'an offer with a ticket, until the provider’s first events are handled',
+      max: 115,
       prepare: async () => {
         const opened = await openBrokered(app, key);
-        return async () => expect(await offer(opened)).toMatchObject({ status: 201 });
+        return async () => {
+          expect(await offer(opened)).toMatchObject({ status: 201 });
+          await app.service.calls.held?.settled();
+        };
       },
     },
     {
