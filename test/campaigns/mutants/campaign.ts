@@ -36,9 +36,9 @@ const BASE_STALL_MS = 600_000;
 /** Runs the tests that can see each mutant of a sample, in a copy of the checkout. Returns a report of what they did not notice. */
 export async function runCampaign(options: Options): Promise<string> {
   const startedAtMs = Date.now();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
   const copy = copyOf(options.of);
   process.once('exit', () => copy.remove());
-  process.once('SIGINT', () => process.exit(130));
   process.chdir(copy.root);
   const { all, drawn } = drawMutants(copy.root, options.in, options.count, options.seed);
   options.say(

@@ -1,9 +1,10 @@
 // Changes one place of the code after another, in a copy, and prints which changes no test notices.
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
+import { readOptions, WrongOption } from '../../bench/support/options.mjs';
 
 const CODE = 'machines,src/auth,src/calls,src/channel,src/metering,src/quota,src/stores,src/voice,src/webhooks';
 const TESTS = 'machines,actors,kernel,node,protocol,features,http,channel,contracts,database,redis,transport';
@@ -20,24 +21,19 @@ const usage = `Options:
 
 /** Runs the campaign. Survivors are no failure: somebody has to read them. */
 export async function run(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      count: { type: 'string', default: '100' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      minutes: { type: 'string', default: 'Infinity' },
-      in: { type: 'string', default: CODE },
-      tests: { type: 'string', default: TESTS },
-      files: { type: 'string', default: '40' },
-      of: { type: 'string', default: '.' },
-      json: { type: 'string', default: 'node_modules/.cache/switchboard-mutants.json' },
-      help: { type: 'boolean', default: false },
-    },
+  const values = readOptions(args, usage, {
+    count: 100,
+    seed: Date.now() % 1_000_000,
+    minutes: Infinity,
+    in: CODE,
+    tests: TESTS,
+    files: 40,
+    of: '.',
+    json: 'node_modules/.cache/switchboard-mutants.json',
   });
-  if (values.help) {
-    console.log(usage);
-    return;
-  }
+  if (values === undefined) return;
+  const folders = namesIn('in', values.in, (name) => join(values.of, name));
+  const tests = namesIn('tests', values.tests, (name) => join(values.of, 'test', name));
   // Node 20 cannot run TypeScript.
   const campaign = fileURLToPath(new URL('campaign.ts', import.meta.url));
   const { module } = await runnerImport(campaign, { configFile: false, logLevel: 'warn' });
@@ -45,12 +41,12 @@ export async function run(args) {
   const vitest = createRequire(join(resolve(values.of), 'package.json')).resolve('vitest/node');
   const { createVitest } = await import(pathToFileURL(vitest).href);
   const text = await module.runCampaign({
-    seed: Number(values.seed),
-    count: Number(values.count),
-    minutes: Number(values.minutes),
-    files: Number(values.files),
-    in: values.in.split(','),
-    tests: values.tests.split(',').map((name) => `test/${name}`),
+    seed: values.seed,
+    count: values.count,
+    minutes: values.minutes,
+    files: values.files,
+    in: folders,
+    tests: tests.map((name) => `test/${name}`),
     of: resolve(values.of),
     json: resolve(values.json),
     createVitest,
@@ -58,4 +54,12 @@ export async function run(args) {
   });
   console.log(text);
   process.exit(0);
+}
+
+/** The names in a list of folders. @throws WrongOption for one that there is not */
+function namesIn(option, text, pathOf) {
+  const names = text.split(',');
+  const missing = names.find((name) => !existsSync(pathOf(name)));
+  if (missing !== undefined) throw new WrongOption(`--${option}: there is no folder ${pathOf(missing)}`);
+  return names;
 }

@@ -70,11 +70,6 @@ function Ask({ list }: { readonly list: Keys }) {
     key,
     list.tenants.find(({ id }) => id === tenantId),
   );
-  // The page is redrawn whenever its keys are read again, and what is being typed must stay.
-  const amount = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (amount.current !== null) amount.current.value = tried.amount;
-  }, [tried.amount]);
   return (
     <>
       <form class="what-if" onSubmit={(event) => event.preventDefault()}>
@@ -99,9 +94,9 @@ function Ask({ list }: { readonly list: Keys }) {
             type="number"
             min="0"
             step="any"
-            ref={amount}
-            defaultValue={tried.amount}
-            onChange={({ currentTarget }) => set({ amount: currentTarget.value })}
+            value={tried.amount}
+            // With each key, not when the field is left: leaving it by a press of the button would replace the button before the press is over.
+            onInput={({ currentTarget }) => set({ amount: currentTarget.value })}
           />
           <span class="soft">{present}</span>
         </label>
