@@ -306,7 +306,7 @@ describe('The operator API', () => {
     });
   });
 
-  // Sessions are ended in memory first, so that a database that is away does not prove it.
+  // A session ends in memory first, so an unchanged row proves nothing while the database is away.
   test('ends nothing while the audit cannot record who did it', async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
