@@ -67,7 +67,7 @@ export class WrongCodes {
     const ofHour = await this.#take(hasCode ? hourKey : undefined, subject, this.#perHour, HOUR_MS, atMs);
     const isOpen = email !== undefined && ofHour.allowed;
     const ownKey = device !== undefined ? deviceKey(device) : guess.isCountedInRow ? rowKey(subject) : undefined;
-    // A cookie counts in the one window that contains its expiry: the window of the present would give it a second limit halfway.
+    // A cookie counts in the one window that contains its expiry: windows counted from now would let it start again halfway.
     const [windowMs, inMs] = device === undefined ? [FOREVER_MS, atMs] : [DEVICE_LIFE_MS, device.untilMs];
     const own = await this.#take(isOpen ? ownKey : undefined, subject, MAX_FAILURES_IN_ROW, windowMs, inMs);
     const isOfDomain = isOpen && own.allowed && device === undefined && !guess.isLifted;

@@ -51,7 +51,7 @@ export class Connection implements SocketListener {
   #waiting: (ClientFrame | undefined)[] | undefined;
   #warned: Warning | undefined;
 
-  /** @param address of the address; it counts this connection already, and the connection leaves it when it closes */
+  /** @param address what the sockets of its address use; this connection is counted in it, and leaves it when it closes */
   constructor(socket: Socket, address: SocketUse, language: Language, context: ConnectionContext<Connection>) {
     this.#socket = socket;
     this.#address = address;

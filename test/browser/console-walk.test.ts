@@ -164,7 +164,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
   async function fitsLargeText(path: string): Promise<void> {
     const { page } = here;
     await page.evaluate("document.documentElement.style.fontSize = '200%'");
-    // Between these the console's pages are as one of them, but for its bar.
+    // At widths between these, the console's pages look as at one of them.
     for (const width of path.startsWith('/console/') ? [390, 1280] : [390, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       expect.soft({ path, width, over: await page.evaluate<number>(TOO_WIDE) }).toEqual({ path, width, over: 0 });

@@ -5,8 +5,9 @@ import { reasonToSkipRedis, startRedis, type RedisService } from '../support/ser
 import { soon } from '../support/soon.ts';
 import type { SocketClient } from '../support/socket-client.ts';
 import type { Switchboard } from '../support/switchboard.ts';
+import { ToolServer } from '../support/tool-server.ts';
 import { acme, type World } from '../support/world.ts';
-import { Page, startCalls } from './calls-world.ts';
+import { Page, seen, startCalls } from './calls-world.ts';
 
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
 const words = [
@@ -16,16 +17,21 @@ const words = [
   'what an operator whispered',
 ] as const;
 
-/** The tenant with a locked agent: its page has no data channel. */
-const locked: typeof acme = {
+/** What one call of the server's tool costs, in micro-dollars: more than all that is said here. */
+const PRICE = 5_000_000;
+
+/** The tenant with a locked agent: its page has no data channel. One of its tools is a server's, on this port. */
+const lockedWith = (port: number): typeof acme => ({
   tenants: acme.tenants.map((tenant) => {
-    const [support] = tenant['agents'] as readonly object[];
-    return { ...tenant, agents: [{ ...support, dataChannel: 'none' }] };
+    const [support = { tools: [] }] = tenant['agents'] as readonly { readonly tools: readonly object[] }[];
+    const lookUp = { kind: 'server_tool', name: 'look_up', url: `http://localhost:${port}/`, microDollars: PRICE };
+    return { ...tenant, agents: [{ ...support, dataChannel: 'none', tools: [...support.tools, lookUp] }] };
   }),
-};
+});
 
 describe.skipIf(reason !== undefined)(`The frames of a call that another node holds ${reason ?? ''}`, () => {
   let redis: RedisService;
+  let tools: ToolServer;
   let world: World;
   /** Holds the calls. */
   let one: Switchboard;
@@ -33,8 +39,9 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
   let two: Switchboard;
 
   beforeAll(async () => {
-    redis = await startRedis();
-    world = await startCalls({ REDIS_URL: redis.url, HEARTBEAT_INTERVAL_SEC: '5' }, locked);
+    [redis, tools] = await Promise.all([startRedis(), ToolServer.start()]);
+    const settings = { HEARTBEAT_INTERVAL_SEC: '5', OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' };
+    world = await startCalls({ REDIS_URL: redis.url, ...settings }, lockedWith(tools.port));
     for (const word of words) world.confidential.add(word);
     one = world.server;
     two = await world.startServer();
@@ -44,14 +51,15 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     await one?.end('SIGKILL');
     await world?.close();
     await redis?.stop();
+    await tools?.close();
   });
 
   const framesOf = ({ messages }: SocketClient): Record<string, unknown>[] =>
     messages.map((text) => JSON.parse(text) as Record<string, unknown>);
   const heardBy = (call: TestCall, type: string): Record<string, unknown>[] =>
     call.heard.filter((event) => event['type'] === type);
-  const asksForTool = (call: TestCall, call_id: string): void => {
-    const output = [{ type: 'function_call', id: 'fc_1', call_id, name: 'find_order', arguments: '{"order":7}' }];
+  const asksForTool = (call: TestCall, call_id: string, name = 'find_order'): void => {
+    const output = [{ type: 'function_call', id: 'fc_1', call_id, name, arguments: '{"order":7}' }];
     const response = { object: 'realtime.response', id: `resp_${call_id}`, status: 'completed', output, usage: null };
     call.emit({ type: 'response.done', response });
   };
@@ -130,7 +138,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     expect(world.leaks()).toEqual([]);
   });
 
-  test('go to sockets on other nodes and come from them, and a tool left open by the holder’s death is answered once', async () => {
+  test('go to sockets on other nodes and come from them, and tools left open by the holder’s death are answered and charged once', async () => {
     const page = new Page(() => one.origin, world.confidential);
     page.hasChannel = false;
     const call = await page.call(world);
@@ -174,12 +182,26 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
       () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ type: 'tool', id: 'call_2' })),
       soon,
     );
+    const charges = async (): Promise<number> => {
+      const { calls } = await seen(world, there);
+      return Math.floor(calls.reduce((sum, { microDollars }) => sum + microDollars, 0) / PRICE);
+    };
+    tools.mode = 'hang';
+    asksForTool(call, 'call_3', 'look_up');
+    await vi.waitFor(() => expect(tools.requests).toHaveLength(1), soon);
     await one.end('SIGKILL');
-    await vi.waitFor(() => expect(heardBy(call, 'conversation.item.create')).toHaveLength(3), soon);
-    expect(heardBy(call, 'conversation.item.create').slice(1)).toMatchObject([
-      { item: { type: 'function_call_output', call_id: 'call_1', output: words[2] } },
-      { item: { type: 'function_call_output', call_id: 'call_2', output: '{"error":"interrupted"}' } },
-    ]);
+    await vi.waitFor(() => expect(heardBy(call, 'conversation.item.create')).toHaveLength(4), soon);
+    const output = '{"error":"interrupted"}';
+    const outputs = heardBy(call, 'conversation.item.create').slice(1);
+    expect(outputs[0]).toMatchObject({ item: { type: 'function_call_output', call_id: 'call_1', output: words[2] } });
+    expect(new Set(outputs.slice(1).map(({ item }) => item))).toEqual(
+      new Set(
+        ['call_2', 'call_3'].map((call_id) =>
+          expect.objectContaining({ type: 'function_call_output', call_id, output }),
+        ),
+      ),
+    );
+    await vi.waitFor(async () => expect(await charges()).toBe(1), soon);
     socket.say({ type: 'tool_result', id: 'call_2', output: 'late' });
     await vi.waitFor(
       () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ code: 'TOOL_UNKNOWN', id: 'call_2' })),
@@ -211,6 +233,9 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     expect(
       framesOf(older).filter((frame) => newer.has(String(frame['type'])) || ('call' in frame && 'state' in frame)),
     ).toEqual([]);
+    expect([tools.requests.length, heardBy(call, 'conversation.item.create').length, await charges()]).toEqual([
+      1, 4, 1,
+    ]);
     expect(world.leaks()).toEqual([]);
   });
 });

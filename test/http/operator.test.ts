@@ -305,6 +305,17 @@ describe('The operator API', () => {
       status: 200,
     });
   });
+
+  // A session ends in memory first, so an unchanged row proves nothing while the database is away.
+  test('ends nothing while the audit cannot record who did it', async () => {
+    const id = await app.open(await app.key());
+    const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
+    database().isAway = true;
+    expect(errorOf(await app.post(path, {}, service))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    database().isAway = false;
+    expect((await app.post(path, {}, service)).status).toBe(200);
+  });
 });
 
 describe('Health', () => {

@@ -26,7 +26,7 @@ export async function claimDue(
   { atMs, untilMs, busy, maxEndpoints, each, eachMissed, missedEveryMs }: ClaimRequest,
 ) {
   const unusedMs = eachMissed * missedEveryMs;
-  // A time that is further away is long past, or was written while the clock was ahead. That of a node whose clock is ahead of this one's holds.
+  // A time further back no longer matters, and one further ahead was written by a clock that was wrong; a node's clock may be a little ahead.
   const pacedFrom = sql`
     case when endpoint.paced_until_ms between ${atMs - unusedMs} and ${atMs + MAX_AHEAD_MS} then endpoint.paced_until_ms
       else ${atMs - unusedMs} end`;

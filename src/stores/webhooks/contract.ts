@@ -165,7 +165,7 @@ export interface ReplayFilter {
 }
 
 /**
- * Endpoints of webhooks, what they are told, and what was sent. Events are written by the statements that make them true (`told.ts`); these methods
+ * Endpoints of webhooks, what they are told, and what was sent. Events are written by the statements that make them true (`outbox.ts`); these methods
  * read, claim and record outcomes.
  * @throws Unavailable when the database is away
  */

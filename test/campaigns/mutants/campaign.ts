@@ -143,7 +143,7 @@ async function runMutant(mutant: Sampled, tests: readonly string[], trial: Trial
   const paths = tests.slice(0, trial.files);
   const common = { ...mutant, reached: tests.length, ran: paths.length };
   try {
-    // The nearest notice most mutants, and others at the same time would run in vain.
+    // The nearest files notice most mutants, and for these the others need not run.
     for (const some of [paths.slice(0, 2), paths.slice(2)]) {
       const failure = some.length > 0 ? await trial.run(some) : undefined;
       if (failure !== undefined)

@@ -120,7 +120,7 @@ describe('Tools whose server wants the session to end', () => {
     await isOver();
   });
 
-  test('end it even if the call’s node died during the last words', async () => {
+  test('end it even if the call’s node died during the last words, which the agent then says again', async () => {
     await world.open(node);
     server.mode = ends('order_closed');
     ask('resp_1', 'call_1');
@@ -128,6 +128,24 @@ describe('Tools whose server wants the session to end', () => {
     await takeOver();
     // An answer may be sent again under the same id, because the provider accepts no second item with it.
     expect(outputs()).toMatchObject([{ id: 'sb_call_1', output: INTERRUPTED }]);
+    // The node that died may have left a response running.
+    expect(responses()).toBe(0);
+    world.hear({ type: 'conversationIdle' });
+    expect(responses()).toBe(1);
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'open' });
+    say();
+    world.hear(speech(false));
+    await world.pass(1000);
+    expect(world.endReason).toBe('closed_by_tool');
+  });
+
+  test('end it even if the call’s node died during the last words, and nothing is heard of the call from then on', async () => {
+    await world.open(node);
+    server.mode = ends('order_closed');
+    ask('resp_1', 'call_1');
+    await told();
+    await takeOver();
     await vi.waitFor(async () => {
       await world.pass(10_000);
       expect(world.endReason).toBe('closed_by_tool');
