@@ -226,6 +226,11 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
         await page.evaluate(`document.querySelector('[data-row] a[href="${href}"]').focus({ preventScroll: true })`);
         const before = await page.evaluate<{ top: number }>(seen);
         expect(before.top).toBeGreaterThan(500);
+        if (api === 'refusals' && way === 'back') {
+          // What is new is counted above the rows, and moves none.
+          await page.request.post(`${server.direct}/api/session`, { data: { widgetKey: 'w_nobody_has_this_one' } });
+          await page.locator('.fresh').waitFor();
+        }
         await page.keyboard.press('Enter');
         await here.isAt(href);
         await page.locator('[data-row]').first().waitFor({ state: 'detached' });
