@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { bots } from './bot-variables.ts';
 import { defaultTenantsFile } from './default-tenants-file.ts';
-import { limits, retentionDays } from './limit-variables.ts';
+import { callerLimits } from './caller-limit-variables.ts';
+import { rateLimits } from './rate-limit-variables.ts';
+import { retentionDays } from './retention-variables.ts';
+import { sessionTimes } from './session-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
 import * as s from './schemas.ts';
 import { tenantServers } from './tenant-server-variables.ts';
@@ -239,7 +242,9 @@ export const groups = {
 
   ...bots,
 
-  ...limits,
+  ...sessionTimes,
+  ...rateLimits,
+  ...callerLimits,
 
   ...traces,
 };

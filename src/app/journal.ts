@@ -6,7 +6,7 @@ import { transitionOf, type HostedRecords } from '../operators/journal/transitio
 import { JournalWriter } from '../operators/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
-import { longestSilenceMs } from '../voice/missed-heartbeats.ts';
+import { longestSilenceMs } from '../voice/noted-silence.ts';
 import type { Foundations } from './foundations.ts';
 
 /** Is notified of what happens as it enters the journal. */

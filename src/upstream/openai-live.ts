@@ -14,7 +14,7 @@ import {
   UnansweredCall,
   UpstreamFault,
 } from './contract.ts';
-import { LiveSideband } from './live-sideband.ts';
+import { LiveSideband } from './openai-live-sideband.ts';
 import { fingerprintOf, readReply, request, type Account } from './provider-http.ts';
 import { openAiAccount, type OpenAiOptions } from './openai.ts';
 import type { CallSetup } from './realtime-session.ts';

@@ -28,7 +28,7 @@ import {
 } from './step.ts';
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
-import { claimReply, keepReply } from './once-per-key.ts';
+import { claimReply, keepReply } from './idempotency-key.ts';
 import { awaitCall, closeFormerPage, findResumed, noteSeen, spendResumeToken } from './resume.ts';
 
 /** The rules that count, in their order: limits, ceilings and budgets. */

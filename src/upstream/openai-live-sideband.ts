@@ -1,7 +1,7 @@
 import { asEvent, readError, readFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
 import type { Sideband, SidebandEnd, UpstreamEvent } from './contract.ts';
-import { eventsOf } from './live-events.ts';
+import { eventsOf } from './openai-live-events.ts';
 
 /** A connection to a session of OpenAI's live API. Its configuration cannot change, and we cannot limit its responses. */
 export class LiveSideband implements Sideband {
