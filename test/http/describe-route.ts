@@ -5,7 +5,7 @@ import type { Route } from '../../src/http/route.ts';
 import { SERVICE_TOKEN, type Reply } from '../support/app.ts';
 import { DAY } from '../support/clock.ts';
 import { errorOf } from './app.ts';
-import type { Asked, OperatorWorld } from './operator-world.ts';
+import type { OperatorRequest, OperatorWorld } from './operator-world.ts';
 import { HIDDEN, invalidBodies, invalidQueries, tooBroad } from './refused-values.ts';
 
 const INVALID = { status: 400, code: 'INVALID_REQUEST' };
@@ -60,10 +60,10 @@ function promisesOf(route: Route, world: () => OperatorWorld): readonly [string,
     const since = query?.shape['since'] === undefined ? '' : 'since=2030-01-02T11:00:00Z';
     return [since, more].filter((one) => one !== '').join('&');
   };
-  const ask = (role: OperatorRole, asked: Asked = {}): Promise<Reply> =>
+  const ask = (role: OperatorRole, asked: OperatorRequest = {}): Promise<Reply> =>
     world().send(route, world().headersOf[role], asked);
 
-  async function expectInvalid(field: string | readonly string[], asked: Asked, why = ''): Promise<void> {
+  async function expectInvalid(field: string | readonly string[], asked: OperatorRequest, why = ''): Promise<void> {
     const reply = await ask('service', asked);
     expect([asked, errorOf(reply)]).toEqual([asked, INVALID]);
     if (JSON.stringify(asked).includes(HIDDEN)) {
@@ -162,7 +162,7 @@ function promisesOf(route: Route, world: () => OperatorWorld): readonly [string,
     async () => {
       for (const [field, days, rest] of tooBroad[name] ?? []) {
         const since = (ms: number) => new Date(world().app.clock.now() - days * DAY - ms).toISOString();
-        const spanOf = (ms: number): Asked =>
+        const spanOf = (ms: number): OperatorRequest =>
           body === undefined
             ? { query: `${rest}${field}=${since(ms)}` }
             : { body: { ...(route.bodyExample as object), [field]: since(ms), to: since(-days * DAY) } };
@@ -178,7 +178,7 @@ function promisesOf(route: Route, world: () => OperatorWorld): readonly [string,
   describeBody();
 
   for (const by of isList ? (readBy[path] ?? ['']) : []) {
-    const asked = (more: string): Asked => ({ query: [by, more].filter((one) => one !== '').join('&') });
+    const asked = (more: string): OperatorRequest => ({ query: [by, more].filter((one) => one !== '').join('&') });
 
     promise(
       `is read page by page${by && ` by ${by}`}, without repeating or omitting anything, and by cursors that prove nothing`,
@@ -249,7 +249,7 @@ function promisesOf(route: Route, world: () => OperatorWorld): readonly [string,
   promise(
     `is answered ${perMinute} times a minute for each operator, and again a minute later`,
     async () => {
-      const counted: Asked = path.endsWith('/search') ? { body: { q: 'nobody@example.com' } } : {};
+      const counted: OperatorRequest = path.endsWith('/search') ? { body: { q: 'nobody@example.com' } } : {};
       for (let n = 0; n < perMinute; n += 1) expect((await ask('service', counted)).status).not.toBe(429);
       expect(errorOf(await ask('service', counted))).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
       const uncounted = perOperator?.concerns === undefined ? undefined : (await ask('service')).status;
@@ -335,7 +335,7 @@ function promisesOf(route: Route, world: () => OperatorWorld): readonly [string,
     promise(
       'for another tenant or an unknown one is refused as if there were none',
       async () => {
-        const of = (tenantId: string): Asked => ({ body: { ...example, tenantId } });
+        const of = (tenantId: string): OperatorRequest => ({ body: { ...example, tenantId } });
         const NONE = { status: 404, code: 'NOT_FOUND' };
         await world().unchanged(async () => {
           expect(errorOf(await ask('tenant_admin', of('acme')))).toEqual(NONE);

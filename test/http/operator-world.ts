@@ -57,7 +57,7 @@ async function logInAll(app: TestApp): Promise<Record<OperatorRole, Headers>> {
 }
 
 /** What can be asked of a route besides what its documentation shows. */
-export interface Asked {
+export interface OperatorRequest {
   /** By default the body that the documentation shows. */
   readonly body?: unknown;
   readonly query?: string;
@@ -211,7 +211,11 @@ export class OperatorWorld {
    * Sends a request from an address of its own, and checks that its reply is one that the interface description contains.
    * @param asked.query by default what names the tenant, for what has a name only within its tenant
    */
-  async send(route: Route, headers: Headers, { body = route.bodyExample, query, path }: Asked = {}): Promise<Reply> {
+  async send(
+    route: Route,
+    headers: Headers,
+    { body = route.bodyExample, query, path }: OperatorRequest = {},
+  ): Promise<Reply> {
     this.#asked += 1;
     const scope = query ?? (route.path.includes('/budgets/') ? 'tenantId=acme' : '');
     const request = {

@@ -71,8 +71,8 @@ function hits({ states, hangups, tenantId, keyId, agentId }: CallFilter): Fragme
     })`;
 }
 
-/** A record may have more fields, of a later build: they are not written. */
-export const FIELDS = [
+/** Which session the call belongs to, and at which provider, never changes. */
+const FIXED = [
   'id',
   'sessionId',
   'subject',
@@ -81,9 +81,12 @@ export const FIELDS = [
   'provider',
   'fingerprint',
   'model',
+  'createdAtMs',
+] as const satisfies readonly (keyof CallRecord)[];
+
+export const CHANGING = [
   'state',
   'providerCallId',
-  'createdAtMs',
   'openedAtMs',
   'closingAtMs',
   'closedAtMs',
@@ -102,6 +105,9 @@ export const FIELDS = [
   'fence',
   'version',
 ] as const satisfies readonly (keyof CallRecord)[];
+
+/** A record may have more fields, of a later build: they are not written. */
+export const FIELDS = [...FIXED, ...CHANGING] as const;
 
 /** The columns of a call's record, named like its fields. */
 export const columns = sql(FIELDS);

@@ -7,7 +7,7 @@ import { MAX_SCANNED } from '../scanned-page.ts';
 import { ofTenants } from '../tenants/tenant-column.ts';
 import { mayWriteEvents, writeCallEvents } from '../webhooks/event-statements.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
-import { columns, FIELDS, listCalls } from './postgres-pages.ts';
+import { CHANGING, columns, FIELDS, listCalls } from './postgres-pages.ts';
 
 /** How many calls of another provider are named. */
 const NAMED = 3;
@@ -32,7 +32,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       return database.transaction(async (sql) => {
         // While this row is being created no other call of the session can be inserted, so the count that follows is exact.
         const { count } = await sql`
-          insert into voice_call ${sql(rowOf(record), WRITTEN)} on conflict (session_id) where state = 'creating' do nothing`;
+          insert into voice_call ${sql(rowOf(record), [...FIELDS, 'dueAtMs'])} on conflict (session_id) where state = 'creating' do nothing`;
         if (count === 0) return 'in_progress';
         const [had] = await sql<{ calls: number }[]>`
           select count(*) as calls from voice_call where session_id = ${record.sessionId}`;
@@ -98,28 +98,11 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
   };
 }
 
-const WRITTEN = [...FIELDS, 'dueAtMs'] as const;
-
-/** Which session the call belongs to, and at which provider, never changes. */
-const FIXED: ReadonlySet<string> = new Set<keyof CallRecord>([
-  'id',
-  'sessionId',
-  'subject',
-  'tenantId',
-  'keyId',
-  'provider',
-  'fingerprint',
-  'model',
-  'createdAtMs',
-]);
-
-const CHANGING = WRITTEN.filter((field) => !FIXED.has(field));
-
 /** Facts about the call are written with it. */
 function saving(record: CallRecord, expectedVersion: number): Fragment {
   return sql`
     with saved as (
-      update voice_call set ${sql(rowOf(record), CHANGING)} where id = ${record.id} and version = ${expectedVersion} returning id
+      update voice_call set ${sql(rowOf(record), [...CHANGING, 'dueAtMs'])} where id = ${record.id} and version = ${expectedVersion} returning id
     )${mayWriteEvents(record) ? sql`, ${writeCallEvents(record)}` : sql``}
     select id from saved`;
 }

@@ -100,7 +100,7 @@ export class Runner {
   }
 }
 
-/** Sees each test end. */
+/** Notes the durations of the tests' files, the first failure, and the longest time in which no test ended. */
 class Watch implements Reporter {
   atMs = Date.now();
   failure: string | undefined;
