@@ -13,7 +13,7 @@ const slow = [
   'test/features/mail/smtp.test.ts',
   'test/features/metering/{metering,call-budgets}.test.ts',
   'test/features/upstream/{brokered-faults,call-socket,realtime-sideband}.test.ts',
-  'test/http/{create-idempotency,edge-windows,open-call,openapi,openapi-lint}.test.ts',
+  'test/http/{create-idempotency,rate-limits,open-call,openapi,openapi-lint}.test.ts',
   'test/http/{operator,operator-end-many,routing,walk}.test.ts',
 ];
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
-import { createUnreadCount } from '../http/steps/limit.ts';
+import { createUnreadCount } from '../http/steps/rate-limit.ts';
 import { Disposables } from '../kernel/disposables.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';

@@ -1,4 +1,4 @@
-import { edgeWindows, type EdgeWindows } from '../limits/edge-windows.ts';
+import { edgeWindows, type EdgeWindows } from '../rate-limits/requests-per-minute.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { NodeLease } from '../node/lease.ts';
 import { NodeList } from '../node/nodes.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { SuspectList } from '../bots/contract.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EdgeWindows } from '../limits/edge-windows.ts';
+import type { EdgeWindows } from '../rate-limits/requests-per-minute.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { LiveStores } from '../stores/contract.ts';

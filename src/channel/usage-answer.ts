@@ -1,7 +1,7 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Language } from '../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { edgeRefusal } from '../limits/edge-windows.ts';
+import { edgeRefusal } from '../rate-limits/requests-per-minute.ts';
 import { toMicroDollars } from '../quota/dollars.ts';
 import { refusalFrame } from './answers.ts';
 import type { ChannelDeps } from './deps.ts';

@@ -11,7 +11,7 @@ import { createRouter, noParams, type Match } from './router.ts';
 import type { Services } from './services.ts';
 import { createAnswer } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
-import { bringsCredentials, createLimits } from './steps/limit.ts';
+import { bringsCredentials, createLimits } from './steps/rate-limit.ts';
 import { createLogin, requireRole } from './steps/login.ts';
 import { createMethodCheck } from './steps/method.ts';
 import { corsScopeOf, createOriginCheck } from './steps/origin.ts';

@@ -3,7 +3,7 @@ import type { Calls } from '../calls/contract.ts';
 import type { RoomCalls } from '../calls/room-calls.ts';
 import type { ClientSecrets } from '../calls/client-secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EdgeWindows } from '../limits/edge-windows.ts';
+import type { EdgeWindows } from '../rate-limits/requests-per-minute.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import type { NodeList } from '../node/nodes.ts';
 import type { OverviewCache } from '../operators/overview/overview-cache.ts';

@@ -2,7 +2,7 @@ import { BlockList } from 'node:net';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientAddress } from '../../src/http/client-address.ts';
-import { addressScope } from '../../src/http/steps/limit.ts';
+import { addressScope } from '../../src/http/steps/rate-limit.ts';
 
 const proxies = new BlockList();
 proxies.addSubnet('10.0.0.0', 8, 'ipv4');

@@ -3,7 +3,7 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { readQuery } from '../query.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { addressScope } from '../steps/limit.ts';
+import { addressScope } from '../steps/rate-limit.ts';
 
 /** GET /api/realtime/challenge (docs/contract.md, section 5.16). */
 export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {

@@ -6,7 +6,7 @@ import { traceparentHeader } from '../../protocol/traceparent.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
-import { addressScope } from '../steps/limit.ts';
+import { addressScope } from '../steps/rate-limit.ts';
 
 type CreateServices = Pick<Services, 'core' | 'identity' | 'createSession'>;
 

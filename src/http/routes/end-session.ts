@@ -5,7 +5,7 @@ import { viewOf } from '../../voice/records.ts';
 import { speaksFor } from '../../voice/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { addressScope } from '../steps/limit.ts';
+import { addressScope } from '../steps/rate-limit.ts';
 import type { Services } from '../services.ts';
 
 type EndServices = Pick<Services, 'sessions' | 'identity' | 'suspects'>;

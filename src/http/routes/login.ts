@@ -13,7 +13,7 @@ import {
 } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/field-types.ts';
-import { addressScope } from '../steps/limit.ts';
+import { addressScope } from '../steps/rate-limit.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';

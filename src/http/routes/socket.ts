@@ -1,7 +1,7 @@
 import { preferredLanguage } from '../../protocol/visitor-messages/accept-language.ts';
 import type { Language } from '../../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { addressScope } from '../steps/limit.ts';
+import { addressScope } from '../steps/rate-limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { refuseUpgrade } from '../upgrade.ts';

@@ -7,7 +7,7 @@ import type { Agent, Tenant, WidgetKey } from '../../../stores/tenants/contract.
 import { invalidWidgetKey } from '../../../tenants/directory.ts';
 import type { Call } from '../../route.ts';
 import type { Services } from '../../services.ts';
-import { addressScope } from '../../steps/limit.ts';
+import { addressScope } from '../../steps/rate-limit.ts';
 import type { CreateInput } from '../../../voice/create/step.ts';
 
 /** The headers by which a back end with a service token names the tenant, agent and key that it asks for. */

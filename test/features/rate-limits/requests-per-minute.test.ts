@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressScope } from '../../../src/http/steps/limit.ts';
+import { addressScope } from '../../../src/http/steps/rate-limit.ts';
 import { ipv6Network } from '../../../src/kernel/ip.ts';
 import {
   edgeRefusal,
@@ -8,7 +8,7 @@ import {
   operatorWindow,
   tighter,
   type EdgeWindow,
-} from '../../../src/limits/edge-windows.ts';
+} from '../../../src/rate-limits/requests-per-minute.ts';
 import type { WindowCount } from '../../../src/stores/windows/contract.ts';
 import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
 

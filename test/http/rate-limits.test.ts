@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpRequest } from '../../src/http/message.ts';
-import { createUnreadCount } from '../../src/http/steps/limit.ts';
+import { createUnreadCount } from '../../src/http/steps/rate-limit.ts';
 import { SERVICE_TOKEN, somebody, type Reply } from '../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
