@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
-import type { KeyBots } from '../protocol/key-bots.ts';
+import type { KeyBots } from '../protocol/challenge.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';

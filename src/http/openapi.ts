@@ -16,7 +16,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import { namedSchemas } from './named-schemas.ts';
 import type { Route } from './route.ts';
 import { sample } from './samples.ts';
-import { string } from '../protocol/field-types.ts';
+import { string } from '../protocol/fields.ts';
 
 const tags = [
   { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },

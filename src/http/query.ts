@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { clip } from '../kernel/text.ts';
-import { nearest } from '../protocol/nearest.ts';
+import { nearest } from '../protocol/validation-messages.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { fieldsInWords, invalidFields, MAX_NAME_LENGTH } from './invalid-request.ts';

@@ -14,7 +14,7 @@ import { idOfNamed } from '../voice/find-sessions.ts';
 import type { ActBy } from './act.ts';
 import { seesTenant, type Operator, type Right } from './roles.ts';
 import type { Services } from '../http/services.ts';
-import { string } from '../protocol/field-types.ts';
+import { string } from '../protocol/fields.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 
 export const TAG = 'Operators';

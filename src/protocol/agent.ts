@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { behaviour } from './behaviour.ts';
-import { model } from './fields.ts';
-import { text } from './field-types.ts';
+import { model, text } from './fields.ts';
 
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
 const MAX_TOOLS = 128;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, number } from './field-types.ts';
+import { integer, number } from './fields.ts';
 
 const MAX_WORDS = 512;
 const MAX_EXTRA_BYTES = 4096;

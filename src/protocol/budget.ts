@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { email, MAX_TOLD } from './email.ts';
-import { instant, inUnit, string, wanted } from './field-types.ts';
+import { instant, inUnit, string, wanted } from './fields.ts';
 
 const MAX_DOLLARS = 1_000_000_000;
 const MAX_TOKENS = 1_000_000_000_000_000;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { callRef, frameType } from './fields.ts';
-import { integer, string, text } from './field-types.ts';
+import { callRef, frameType, integer, string, text } from './fields.ts';
 
 /** The largest message, in bytes, on a socket that receives the frames of its call. A tool's answer fits. */
 export const MAX_CALL_MESSAGE_BYTES = 20 * 1024;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { string } from './field-types.ts';
+import { string } from './fields.ts';
 
 /** Who opens a session's calls at the provider: the page, or Switchboard on its behalf (docs/contract.md, section 5.10). */
 export const callMode = z

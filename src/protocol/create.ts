@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { sessionLimits, sessionProof } from './session.ts';
+import { sessionLimits, sessionProof, heartbeatInterval } from './session.ts';
 import { agentSettings } from './agent.ts';
 import { callTerms } from './call.ts';
 import { email } from './email.ts';
-import { agentId, sessionIdExample, tenantNamed, widgetKey } from './fields.ts';
-import { heartbeatInterval } from './heartbeat.ts';
-import { integer, string, text } from './field-types.ts';
+import { agentId, sessionIdExample, tenantNamed, widgetKey, integer, string, text } from './fields.ts';
 
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
@@ -151,4 +149,12 @@ export const ticketRequest = sessionProof;
 /** The reply of POST /api/realtime/ticket. */
 export const ticketReply = z.object({
   client_secret: clientSecret.describe('The secret that opens another call of the session'),
+});
+
+/** The header of a create that says which trace its session belongs to (docs/contract.md, section 5.1). */
+export const traceparentHeader = z.object({
+  traceparent: string(
+    'The caller’s trace (W3C Trace Context): the session joins it if a service token is sent, otherwise its own trace links to it. A malformed value is ignored',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  ).optional(),
 });

@@ -4,7 +4,7 @@ import { challenge } from './challenge.ts';
 import { budgetNamed } from './budget.ts';
 import { endReason } from './session.ts';
 import { usage } from './usage.ts';
-import { integer, string } from './field-types.ts';
+import { integer, string } from './fields.ts';
 
 /** One field, parameter or header that is wrong. */
 const detail = z.object({

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { callEventFrame, callFrames, callRequestFrames, callStateFrame } from './call-frames.ts';
 import { errorBody } from './error-body.ts';
-import { heartbeatInterval, idleSec } from './heartbeat.ts';
-import { frameType } from './fields.ts';
-import { rateFrame } from './rating.ts';
-import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
+import { heartbeatInterval, idleSec, rateFrame, endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
+import { frameType, integer, string, text } from './fields.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
-import { integer, string, text } from './field-types.ts';
 
 /** Chosen by the client and repeated in the answer. */
 const frameId = z

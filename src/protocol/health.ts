@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { number } from './field-types.ts';
+import { number } from './fields.ts';
 
 /** Whether one dependency answers, and how long it took in milliseconds. */
 export const dependency = z.object({

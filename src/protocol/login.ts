@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { email } from './email.ts';
-import { instant, integer, ok, string } from './field-types.ts';
+import { instant, integer, ok, string } from './fields.ts';
 
 /** The id of a login. */
 export const loginName = /^auth_[\w-]{1,64}$/;

@@ -1,4 +1,4 @@
-import type { Unit } from './field-types.ts';
+import type { Unit } from './fields.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, seconds, string } from './field-types.ts';
+import { integer, seconds, string } from './fields.ts';
 
 /** Micro-dollars per million tokens, or per minute. */
 const rate = integer('micro-dollars', 4_000_000).min(0).max(1_000_000_000_000);

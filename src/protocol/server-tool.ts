@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tool, type Tool } from './agent.ts';
-import { text } from './field-types.ts';
+import { text } from './fields.ts';
 
 /** The kind of a tool that Switchboard calls; tools of all other kinds are for the page. */
 export const SERVER_TOOL = 'server_tool';

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { END_REASONS, type EndReason, type RequestedEnd } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { optionalEmail } from './email.ts';
-import { sessionIdExample } from './fields.ts';
-import { instant, integer, ok } from './field-types.ts';
+import { sessionIdExample, instant, integer, ok, frameType } from './fields.ts';
 
 /** The states of a voice session on the wire; the names are the machine's. */
 export const sessionState = z
@@ -93,3 +92,31 @@ export type SessionProof = Readonly<z.infer<typeof sessionProof>>;
 
 /** The reply to a heartbeat and to ending a session. */
 export const sessionReply = z.object({ ok, session: sessionView });
+
+/** A visitor's rating of a conversation (docs/contract.md, section 5.18). */
+export const rating = integer('none', 5, 'From 1 (bad) to 5 (good)').min(1).max(5);
+
+/** The body of POST /api/realtime/rate. */
+export const ratedSession = sessionProof.extend({ value: rating });
+
+/** The frame that sends the same over a socket. */
+export const rateFrame = z.object({ type: frameType('rate'), value: rating });
+
+/** Seconds since somebody last spoke, as far as the client knows. If the client does not send it, the heartbeat itself counts as activity. */
+export const idleSec = integer(
+  'seconds',
+  0,
+  'How long nobody has spoken, according to the client; if left out, the heartbeat itself counts as activity',
+)
+  .min(0)
+  .optional();
+
+/** The body of POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
+export const heartbeatRequest = sessionProof.extend({ idleSec });
+
+export type HeartbeatRequest = Readonly<z.infer<typeof heartbeatRequest>>;
+
+/** How often a client should send a heartbeat. */
+export const heartbeatInterval = z.object({
+  intervalSec: integer('seconds', 45, 'How often clients send a heartbeat'),
+});

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { optionalEmail } from './email.ts';
-import { callRef, tenantNamed } from './fields.ts';
+import { callRef, tenantNamed, instant, integer, number, ok, text } from './fields.ts';
 import { sessionProof } from './session.ts';
-import { instant, integer, number, ok, text } from './field-types.ts';
 
 /**
  * How long after its end a session's client may still report usage, in milliseconds: reports are late when a network is. What sums a session up waits

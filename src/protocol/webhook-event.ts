@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * What webhooks report: one row per event type, with what has happened (docs/contract.md, section 12). The statement that saves such a fact
  * also writes its event (`stores/webhooks/outbox.ts`).
@@ -31,3 +33,16 @@ export const webhookTypes = Object.keys(WEBHOOK_TYPES) as [WebhookType, ...Webho
 
 /** The type of the event that is sent on request, to try an endpoint; it needs no subscription. */
 export const TEST_TYPE = 'webhook.test';
+
+/** The most endpoints that a tenant, or the installation, may have. */
+export const MAX_ENDPOINTS = 10;
+
+/** Other mistakes in an address are reported by the rule for all servers that tenants name (`kernel/server-url.ts`). */
+export const webhookUrl = z
+  .string('must be an address such as https://hooks.example.com/switchboard')
+  .max(1024, 'must be at most 1024 characters');
+
+export const wantedTypes = z
+  .array(z.enum(webhookTypes, `must be one of ${webhookTypes.join(', ')}`), 'must be a list of types')
+  .min(1, 'must name a type')
+  .max(webhookTypes.length, 'must name each type once');

@@ -3,12 +3,12 @@ import { agentSettings } from '../protocol/agent.ts';
 import { budgetEntry, MAX_BUDGETS } from '../protocol/budget.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { elementSettings } from '../protocol/element-settings.ts';
-import { keyBots } from '../protocol/key-bots.ts';
+import { keyBots } from '../protocol/challenge.ts';
 import { modelPrice } from '../protocol/price.ts';
-import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-settings.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-event.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 import { findContradicting } from './key-rules.ts';
-import { wanted } from '../protocol/field-types.ts';
+import { wanted } from '../protocol/fields.ts';
 
 function text(min: number, max: number): z.ZodString {
   const what = `a text of ${min} to ${max} characters`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
-import { keyBots } from '../protocol/key-bots.ts';
+import { keyBots } from '../protocol/challenge.ts';
 import { issuesInWords } from '../protocol/validation-messages.ts';
 import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';

@@ -1,5 +1,5 @@
 import type { CallMode, DataChannel } from '../protocol/call.ts';
-import type { KeyBots } from '../protocol/key-bots.ts';
+import type { KeyBots } from '../protocol/challenge.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 

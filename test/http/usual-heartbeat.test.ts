@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { heartbeatRequest } from '../../src/protocol/heartbeat.ts';
+import { heartbeatRequest } from '../../src/protocol/session.ts';
 import { usualHeartbeat } from '../../src/http/routes/heartbeat.ts';
 import { examples } from '../support/examples.ts';
 

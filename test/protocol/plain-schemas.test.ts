@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { plainSchemas } from '../../src/protocol/plain-schemas.ts';
-import { instant, seconds } from '../../src/protocol/field-types.ts';
+import { instant, seconds } from '../../src/protocol/fields.ts';
 
 const fieldsOf = (shape: z.ZodRawShape) => plainSchemas(z.toJSONSchema(z.object(shape))).properties;
 const name = z.string().meta({ description: 'A name', examples: ['ada'] });

@@ -1,8 +1,7 @@
 import { challengeHeader } from '../../protocol/challenge.ts';
-import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
+import { createReply, createRequest, type CreateReply, type CreateRequest, traceparentHeader } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { traceparentHeader } from '../../protocol/traceparent.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';

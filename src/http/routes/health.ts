@@ -1,6 +1,6 @@
 import { shared } from '../../kernel/single-flight.ts';
 import { readiness as readinessReply } from '../../protocol/health.ts';
-import { done } from '../../protocol/field-types.ts';
+import { done } from '../../protocol/fields.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 

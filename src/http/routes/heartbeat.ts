@@ -1,7 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { heartbeatRequest, type HeartbeatRequest } from '../../protocol/heartbeat.ts';
+import { heartbeatRequest, type HeartbeatRequest, sessionReply } from '../../protocol/session.ts';
 import { endedRefusal, sessionNotFound } from '../../protocol/refusal.ts';
-import { sessionReply } from '../../protocol/session.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import { viewText } from '../../voice/records.ts';
 import { spokenForBy, type VoiceOutcome } from '../../voice/sessions.ts';

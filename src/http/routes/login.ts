@@ -12,7 +12,7 @@ import {
   type AuthSession,
 } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { done } from '../../protocol/field-types.ts';
+import { done } from '../../protocol/fields.ts';
 import { addressScope } from '../steps/rate-limit.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

@@ -6,7 +6,7 @@ import { loginName, ownLogins, revokeLoginReply, type OwnLogin } from '../../pro
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { string } from '../../protocol/field-types.ts';
+import { string } from '../../protocol/fields.ts';
 
 type OwnServices = Pick<Services, 'core' | 'identity'>;
 

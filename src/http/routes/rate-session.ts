@@ -1,6 +1,6 @@
-import { ratedSession } from '../../protocol/rating.ts';
+import { ratedSession } from '../../protocol/session.ts';
 import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
-import { done } from '../../protocol/field-types.ts';
+import { done } from '../../protocol/fields.ts';
 import { rateSession } from '../../voice/rate-session.ts';
 import { speaksFor } from '../../voice/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';

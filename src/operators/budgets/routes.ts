@@ -24,7 +24,7 @@ import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';
 import { act } from '../act.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
-import { done, string } from '../../protocol/field-types.ts';
+import { done, string } from '../../protocol/fields.ts';
 
 const MAX_TOLD = 20;
 const MAX_FACTS = 50;

@@ -14,7 +14,7 @@ import { exampleEvent, findNamed, NAMED, operatorRoute, pageEnd, readCursor, ses
 import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/field-types.ts';
+import { string } from '../../protocol/fields.ts';
 import { z } from 'zod';
 import { refOf } from '../../kernel/ids.ts';
 import { sample } from '../../http/samples.ts';

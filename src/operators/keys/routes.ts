@@ -2,16 +2,7 @@ import { z } from 'zod';
 import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { isoOrNull } from '../../kernel/time.ts';
 import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
-import {
-  issueKeyReply,
-  issueKeyRequest,
-  type OperatorKey,
-  operatorKeys,
-  pauseKeyReply,
-  pauseKeyRequest,
-  revokeKeyReply,
-  revokeKeyRequest,
-} from '../../protocol/operator/key.ts';
+import { issueKeyReply, issueKeyRequest, type OperatorKey, operatorKeys, pauseKeyReply, pauseKeyRequest, revokeKeyReply, revokeKeyRequest } from '../../protocol/operator/key.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
@@ -19,8 +10,7 @@ import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/field-types.ts';
-import { ofTenant } from '../../protocol/fields.ts';
+import { string, ofTenant } from '../../protocol/fields.ts';
 
 const exampleKey: OperatorKey = {
   tenantId: 'acme',

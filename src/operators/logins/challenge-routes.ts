@@ -12,7 +12,7 @@ import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/field-types.ts';
+import { string } from '../../protocol/fields.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',

@@ -3,16 +3,14 @@ import { toOperatorLogin } from './view.ts';
 import { z } from 'zod';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail } from '../../protocol/operator/login.ts';
+import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail, liftAddressReply, liftAddressRequest } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, exampleEvent, operatorRoute, pageEnd, readCursor } from '../route.ts';
-import { liftAddressReply, liftAddressRequest } from '../../protocol/operator/address.ts';
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/field-types.ts';
-import { onlyReason } from '../../protocol/fields.ts';
+import { string, onlyReason } from '../../protocol/fields.ts';
 import { revokeLoginReply } from '../../protocol/login.ts';
 
 const exampleLogin: OperatorLogin = {

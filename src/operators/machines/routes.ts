@@ -9,7 +9,7 @@ import { isLocal } from '../../http/is-local.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import { INSPECT_PATH } from './inspector.ts';
 import type { Services } from '../../http/services.ts';
-import { string } from '../../protocol/field-types.ts';
+import { string } from '../../protocol/fields.ts';
 
 const exampleChart: Chart = {
   width: 360,

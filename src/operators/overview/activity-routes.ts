@@ -1,6 +1,6 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { iso } from '../../kernel/time.ts';
-import { activityAsked, activitySeries, type ActivitySeries } from '../../protocol/operator/activity.ts';
+import { activityAsked, activitySeries, type ActivitySeries } from '../../protocol/operator/overview.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { within } from '../roles.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../kernel/time.ts';
-import type { ActivitySeries, ActivityTallies, OperatorActivity } from '../../protocol/operator/activity.ts';
+import type { ActivitySeries, ActivityTallies, OperatorActivity } from '../../protocol/operator/overview.ts';
 import type {
   ActivityKind,
   ActivityStore,

@@ -2,7 +2,7 @@ import { DAY_MS, iso } from '../../kernel/time.ts';
 import { actorSeenBy, within } from '../roles.ts';
 import { LONGEST_SPAN_MS, movedBetween } from './activity-spans.ts';
 import { whatHappened, whatMoved } from './changes.ts';
-import { changesSince, operatorChanges } from '../../protocol/operator/change.ts';
+import { changesSince, operatorChanges } from '../../protocol/operator/overview.ts';
 import type { Journal, JournalQuery } from '../../stores/journal/contract.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';

@@ -1,5 +1,5 @@
 import { iso } from '../../kernel/time.ts';
-import type { OperatorChanges } from '../../protocol/operator/change.ts';
+import type { OperatorChanges } from '../../protocol/operator/overview.ts';
 import type { ActivityKind, CountChange } from '../../stores/activity/contract.ts';
 import type { NewEntry } from '../../stores/journal/contract.ts';
 import { readMints } from './mints.ts';

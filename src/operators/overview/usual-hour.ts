@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
-import type { ActivityTallies } from '../../protocol/operator/activity.ts';
+import type { ActivityTallies } from '../../protocol/operator/overview.ts';
 import type { ActivityStore, BucketCount } from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import { endOfBucket } from './activity-spans.ts';

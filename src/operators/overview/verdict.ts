@@ -1,4 +1,4 @@
-import type { OperatorVerdict } from '../../protocol/operator/activity.ts';
+import type { OperatorVerdict } from '../../protocol/operator/overview.ts';
 import type { DependencyState, OperatorNode } from '../../protocol/operator/node.ts';
 import type { CountChange } from '../../stores/activity/contract.ts';
 import { readMints, type Mints } from './mints.ts';

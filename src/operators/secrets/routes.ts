@@ -2,23 +2,14 @@ import { z } from 'zod';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
-import {
-  deleteSecretRequest,
-  type OperatorSecret,
-  operatorSecrets,
-  setSecretReply,
-  setSecretRequest,
-  signingSecretReply,
-  signingSecretRequest,
-} from '../../protocol/operator/secret.ts';
+import { deleteSecretRequest, type OperatorSecret, operatorSecrets, setSecretReply, setSecretRequest, signingSecretReply, signingSecretRequest } from '../../protocol/operator/secret.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
 import { findMissingSecrets, sendersOf } from '../../secrets/missing-secrets.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, findTenant, operatorRoute } from '../route.ts';
-import { done, string } from '../../protocol/field-types.ts';
-import { ofTenant } from '../../protocol/fields.ts';
+import { done, string, ofTenant } from '../../protocol/fields.ts';
 
 const exampleSecret: OperatorSecret = {
   tenantId: 'acme',

@@ -3,7 +3,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { whisper } from './whisper.ts';
-import { done } from '../../protocol/field-types.ts';
+import { done } from '../../protocol/fields.ts';
 
 /** Whispers to the agent of a session. */
 export function whisperRoute(services: Services): Route {

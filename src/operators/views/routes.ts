@@ -5,12 +5,11 @@ import { randomId } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
 import { type OperatorView, savedViews, saveViewReply, saveViewRequest } from '../../protocol/operator/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { done } from '../../protocol/field-types.ts';
+import { done, string } from '../../protocol/fields.ts';
 import type { SavedView } from '../../stores/saved-views/contract.ts';
 import { act } from '../act.ts';
 import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
-import { string } from '../../protocol/field-types.ts';
 
 /** The most views that one operator may save. */
 const MAX_VIEWS = 50;

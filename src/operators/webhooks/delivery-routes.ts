@@ -2,22 +2,13 @@ import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';
 import { refOf } from '../../kernel/ids.ts';
-import {
-  deliveryDetail,
-  deliveryFilters,
-  deliveryPage,
-  type OperatorDelivery,
-  replayReply,
-  replayRequest,
-  sessionDeliveries,
-} from '../../protocol/operator/webhook.ts';
+import { deliveryDetail, deliveryFilters, deliveryPage, type OperatorDelivery, replayReply, replayRequest, sessionDeliveries } from '../../protocol/operator/webhook.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
-import { done, string } from '../../protocol/field-types.ts';
-import { onlyReason } from '../../protocol/fields.ts';
+import { done, string, onlyReason } from '../../protocol/fields.ts';
 
 /** Deliveries that are listed for one session. */
 const MAX_OF_SESSION = 100;

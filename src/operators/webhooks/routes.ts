@@ -1,35 +1,15 @@
 import { z } from 'zod';
 import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
-import {
-  changeWebhookRequest,
-  deleteWebhookFilters,
-  newWebhookReply,
-  newWebhookRequest,
-  type OperatorWebhook,
-  operatorWebhooks,
-  webhookReply,
-  webhookSecretReply,
-  webhookTestReply,
-} from '../../protocol/operator/webhook.ts';
+import { changeWebhookRequest, deleteWebhookFilters, newWebhookReply, newWebhookRequest, type OperatorWebhook, operatorWebhooks, webhookReply, webhookSecretReply, webhookTestReply } from '../../protocol/operator/webhook.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { WEBHOOK_TYPES } from '../../protocol/webhook-event.ts';
 import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
-import {
-  addWebhook,
-  changeWebhook,
-  deleteWebhook,
-  disableWebhook,
-  enableWebhook,
-  gone,
-  rotateWebhook,
-  tryWebhook,
-} from '../../webhooks/endpoints.ts';
+import { addWebhook, changeWebhook, deleteWebhook, disableWebhook, enableWebhook, gone, rotateWebhook, tryWebhook } from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, findTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
-import { done, string } from '../../protocol/field-types.ts';
-import { ofTenant, onlyReason } from '../../protocol/fields.ts';
+import { done, string, ofTenant, onlyReason } from '../../protocol/fields.ts';
 
 export const exampleWebhook: OperatorWebhook = {
   id: 'wh_Zq3v0m8XcQf1rT6uYp2sLw',

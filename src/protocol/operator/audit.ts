@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { actor, requestId, tenantAsked, tenantId } from '../fields.ts';
-import { count, instant, instantAsked, string, text } from '../field-types.ts';
+import { actor, requestId, tenantAsked, tenantId, count, instant, instantAsked, string, text } from '../fields.ts';
 import { page, pageAsked } from './page.ts';
 
 /** One change that an operator made (docs/contract.md, section 8). */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { nodeId, requestId } from '../fields.ts';
-import { commaList, count, instant, ordinal, string } from '../field-types.ts';
+import { nodeId, requestId, commaList, count, instant, ordinal, string } from '../fields.ts';
 import { nextCursor, pageAsked } from './page.ts';
 
 /** What any machine can do with an event; an event that `stayed` left the state unchanged. */

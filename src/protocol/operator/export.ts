@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { rating } from '../rating.ts';
-import { caller, endReasonOrNull, sessionState } from '../session.ts';
-import { agentId, keyId, provider, sessionRef, subject, tenantAsked, tenantId } from '../fields.ts';
-import { instant, instantAsked, seconds } from '../field-types.ts';
+import { rating, caller, endReasonOrNull, sessionState } from '../session.ts';
+import { agentId, keyId, provider, sessionRef, subject, tenantAsked, tenantId, instant, instantAsked, seconds } from '../fields.ts';
 import { sessionFilters } from './session.ts';
 import { used } from './usage.ts';
 

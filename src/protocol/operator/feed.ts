@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { countsByState, sessionDeadline, sessionFilters } from './session.ts';
 import { caller, endReasonOrNull, sessionName, sessionState } from '../session.ts';
-import { agentId, frameType, keyId, nodeId, sessionRef, tenantId } from '../fields.ts';
-import { count, instant, ordinal, string } from '../field-types.ts';
+import { agentId, frameType, keyId, nodeId, sessionRef, tenantId, count, instant, ordinal, string } from '../fields.ts';
 import { auditRow, type AuditRow } from './audit.ts';
 import { operatorEvent } from './event.ts';
 import { dependencyState, operatorNode } from './node.ts';

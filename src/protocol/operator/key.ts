@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { callMode, dataChannel } from '../call.ts';
-import { keyBots } from '../key-bots.ts';
-import { agentId, auditReason, keyId, namedTenant, origin, tenantId, tenantNamed, widgetKey } from '../fields.ts';
-import { count, dollars, instant, integer, number, ok, string, text, tokens } from '../field-types.ts';
+import { keyBots } from '../challenge.ts';
+import { agentId, auditReason, keyId, namedTenant, origin, tenantId, tenantNamed, widgetKey, count, dollars, instant, integer, number, ok, string, text, tokens } from '../fields.ts';
 
 const amount = number('dollars', 20).min(0);
 export const keyLimits = z.object({

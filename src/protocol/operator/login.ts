@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { loginId, loginName } from '../login.ts';
-import { subject } from '../fields.ts';
-import { count, instant, string } from '../field-types.ts';
+import { subject, count, instant, string, ok } from '../fields.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
+import { email } from '../email.ts';
 
 /** A console login as operators see it (docs/contract.md, section 8). */
 export const operatorLogin = z.object({
@@ -58,4 +58,21 @@ export const loginPage = z.object({ logins: z.array(operatorLogin).describe('Con
 export const challengePage = z.object({
   challenges: z.array(operatorChallenge).describe('Login codes, newest first'),
   ...page,
+});
+
+/** POST /api/operator/addresses/lift: lets an address log in from new browsers again (docs/contract.md, section 6.2). */
+export const liftAddressRequest = z.strictObject({
+  email: email.describe('The e-mail address that may log in again from new browsers'),
+  reason: z
+    .string()
+    .trim()
+    .min(1, 'must say why')
+    .max(500)
+    .meta({ description: 'Why, for the audit', examples: ['called by phone; their codes went to an old laptop'] }),
+});
+
+export const liftAddressReply = z.object({
+  ok,
+  failures: count.describe('The count of wrong codes in a row that was reset'),
+  mayLogIn: z.boolean().describe('Whether CONSOLE_EMAILS admits the address'),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { number, string } from '../field-types.ts';
+import { number, string } from '../fields.ts';
 
 const pixels = number('pixels', 240);
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { namedTenant, nodeId, tenantId, version } from '../fields.ts';
-import { instant, integer, string } from '../field-types.ts';
+import { namedTenant, nodeId, tenantId, version, instant, integer, string } from '../fields.ts';
 
 /** GET /api/operator/me: who the operator is and what they may do (docs/contract.md, section 8). */
 export const operatorMe = z.object({

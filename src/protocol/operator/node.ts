@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { nodeId, version } from '../fields.ts';
-import { count, instant, integer, number, string } from '../field-types.ts';
+import { nodeId, version, count, instant, integer, number, string } from '../fields.ts';
 import { asOf } from './page.ts';
 
 const measured = number('milliseconds', 4.1).min(0);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, inUnit, string } from '../field-types.ts';
+import { instant, inUnit, string } from '../fields.ts';
 
 const cursor = 'WzE4OTM0OTkyMDAwMDAsNDFd';
 

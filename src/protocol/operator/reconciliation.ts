@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { TOKEN_CLASSES } from '../price.ts';
-import { callRef, model } from '../fields.ts';
-import { count, dollars, instant, string, tokens } from '../field-types.ts';
+import { callRef, model, count, dollars, instant, string, tokens } from '../fields.ts';
 
 const reconciledRow = z.object({
   model: string('The model, without the date of a snapshot', 'gpt-realtime'),

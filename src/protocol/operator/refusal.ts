@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { LAYERS } from '../refusal-why.ts';
-import { keyAsked, keyId, nodeId, origin, requestId, subject, tenantAsked, tenantId } from '../fields.ts';
-import { count, instant, integer, number, seconds, string, text } from '../field-types.ts';
+import { keyAsked, keyId, nodeId, origin, requestId, subject, tenantAsked, tenantId, count, instant, integer, number, seconds, string, text } from '../fields.ts';
 import { asOf, nextCursor, pageAsked } from './page.ts';
 
 /** A request that was refused (docs/contract.md, section 8). */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { string } from '../field-types.ts';
+import { string } from '../fields.ts';
 
 /** POST /api/operator/search: finds something by the form of what the operator typed (docs/contract.md, section 8). */
 export const searchRequest = z.strictObject({

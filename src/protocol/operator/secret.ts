@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { actor, agentId, auditReason, namedTenant, tenantId, tenantNamed } from '../fields.ts';
-import { instant, ordinal, string } from '../field-types.ts';
+import { actor, agentId, auditReason, namedTenant, tenantId, tenantNamed, instant, ordinal, string } from '../fields.ts';
 
 const name = string('The name of the secret in its tenant', 'crm');
 const agents = z.array(agentId).describe('The agents whose tools send it');

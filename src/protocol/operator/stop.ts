@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { actor, auditReason, tenantId, tenantNamed } from '../fields.ts';
-import { count, instant, ok, string } from '../field-types.ts';
+import { actor, auditReason, tenantId, tenantNamed, count, instant, ok, string } from '../fields.ts';
 
 /** An emergency stop as operators see it (docs/contract.md, section 8). */
 const operatorStop = z.object({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { keyId, subject, tenantAsked, tenantId } from '../fields.ts';
-import { dollars, instant, number, percent, string, tokens } from '../field-types.ts';
+import { keyId, subject, tenantAsked, tenantId, dollars, instant, number, percent, string, tokens } from '../fields.ts';
 import { asOf, nextCursor, pageAsked } from './page.ts';
 
 const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);

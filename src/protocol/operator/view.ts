@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { tenantId, tenantNamed } from '../fields.ts';
-import { instant, string } from '../field-types.ts';
+import { tenantId, tenantNamed, instant, string } from '../fields.ts';
 
 /** What no view may contain: an e-mail address, a whole session id (the part after the ref is secret), and invisible characters. */
 const KEPT_NOWHERE = /@|%40|s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{8}|[\p{Cc}\p{Cs}]/iu;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed } from '../fields.ts';
-import { count, instant, instantAsked, integer, milliseconds, ordinal, string, text } from '../field-types.ts';
+import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed, count, instant, instantAsked, integer, milliseconds, ordinal, string, text } from '../fields.ts';
 import { webhookTypes } from '../webhook-event.ts';
 import { page, pageAsked } from './page.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { budgetEntry } from '../budget.ts';
-import { keyId, tenantNamed } from '../fields.ts';
-import { count, dollars, instant, instantAsked, string, text } from '../field-types.ts';
+import { keyId, tenantNamed, count, dollars, instant, instantAsked, string, text } from '../fields.ts';
 import { keyLimits, keyTotals } from './key.ts';
 
 /** What to try out: the fields that set limits, ceilings and budgets. */

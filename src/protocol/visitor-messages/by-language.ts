@@ -1,4 +1,3 @@
-import type { Language } from './languages.ts';
 import * as ar from './ar.ts';
 import * as de from './de.ts';
 import * as en from './en.ts';
@@ -11,7 +10,7 @@ import * as nl from './nl.ts';
 import * as pl from './pl.ts';
 import * as pt from './pt.ts';
 import * as zh from './zh.ts';
-import type { VisitorMessages } from './message-types.ts';
+import type { Language, VisitorMessages } from './languages.ts';
 
 /** The texts for end users in every language; a browser loads only its own. The compiler reports a language that is missing here. */
 export const VISITOR_MESSAGES: Readonly<Record<Language, VisitorMessages>> = {

@@ -1,4 +1,4 @@
-import type { BudgetWords, EndWords, ErrorWords, OwnWords } from './message-types.ts';
+import type { BudgetWords, EndWords, ErrorWords, OwnWords } from './languages.ts';
 
 export const own: OwnWords = {
   NETWORK_ERROR: '연결되지 않았습니다. 네트워크를 확인해 주세요.',

@@ -1,4 +1,4 @@
-import type { BudgetWords, EndWords, ErrorWords, OwnWords } from './message-types.ts';
+import type { BudgetWords, EndWords, ErrorWords, OwnWords } from './languages.ts';
 
 export const own: OwnWords = {
   NETWORK_ERROR: 'Brak połączenia. Proszę sprawdzić sieć.',

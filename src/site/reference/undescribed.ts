@@ -1,4 +1,4 @@
-import { UNITS } from '../../protocol/field-types.ts';
+import { UNITS } from '../../protocol/fields.ts';
 import {
   endpointsOf,
   nameOf,

@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
 import type { ElementSettings } from '../../protocol/element-settings.ts';
-import type { KeyBots } from '../../protocol/key-bots.ts';
+import type { KeyBots } from '../../protocol/challenge.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
 import type { FileBudgets } from '../budgets/budget-contract.ts';
 import type { ActRole } from '../journal/act-contract.ts';

@@ -4,7 +4,7 @@ import { requireDescriptions } from '../../../src/app/documents.ts';
 import { describeRoutes } from '../../../src/http/openapi.ts';
 import { defineRoute } from '../../../src/http/route.ts';
 import { describedRoutes } from '../../../src/http/routes/all.ts';
-import { count, inUnit } from '../../../src/protocol/field-types.ts';
+import { count, inUnit } from '../../../src/protocol/fields.ts';
 import type { AsyncApi, OpenApi } from '../../../src/site/reference/document.ts';
 import { undescribed } from '../../../src/site/reference/undescribed.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { clip } from '../../../kernel/text.ts';
 import type { CreateRequest } from '../../../protocol/create.ts';
 import { Refusal, wrongField } from '../../../protocol/refusal.ts';
-import { text } from '../../../protocol/field-types.ts';
+import { text } from '../../../protocol/fields.ts';
 import type { Agent, Tenant, WidgetKey } from '../../../stores/tenants/contract.ts';
 import { invalidWidgetKey } from '../../../tenants/directory.ts';
 import type { Call } from '../../route.ts';

@@ -6,7 +6,7 @@ import {
   type ClientSecretsRequest,
 } from '../../../protocol/vendor-session.ts';
 import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
-import { traceparentHeader } from '../../../protocol/traceparent.ts';
+import { traceparentHeader } from '../../../protocol/create.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';

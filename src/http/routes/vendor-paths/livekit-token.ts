@@ -1,12 +1,12 @@
 import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import { traceparentHeader } from '../../../protocol/traceparent.ts';
+import { traceparentHeader } from '../../../protocol/create.ts';
 import {
   roomTokenReply,
   roomTokenRequest,
   type RoomTokenReply,
   type RoomTokenRequest,
-} from '../../../protocol/vendor-room.ts';
+} from '../../../protocol/vendor-session.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
 import type { Services } from '../../services.ts';
 import { createFor, findWhom, whomHeaders } from './caller.ts';

@@ -1,4 +1,4 @@
-import { done } from '../../../protocol/field-types.ts';
+import { done } from '../../../protocol/fields.ts';
 import { Refusal, upstreamRefusal } from '../../../protocol/refusal.ts';
 import { UpstreamFault } from '../../../upstream/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';

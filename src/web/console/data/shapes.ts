@@ -3,8 +3,8 @@ import type { ownLogins } from '../../../protocol/login.ts';
 import type { OperatorBudget, operatorBudgets } from '../../../protocol/operator/budget.ts';
 import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
 import type { operatorSecrets } from '../../../protocol/operator/secret.ts';
-import type { OperatorChanges } from '../../../protocol/operator/change.ts';
-import type { activitySeries } from '../../../protocol/operator/activity.ts';
+import type { OperatorChanges } from '../../../protocol/operator/overview.ts';
+import type { activitySeries } from '../../../protocol/operator/overview.ts';
 import type { DependencyState, OperatorNode, operatorNodes } from '../../../protocol/operator/node.ts';
 import type {
   exactRefusal,

@@ -1,7 +1,7 @@
 /** How visitors of a new key are challenged. These fields are loaded when somebody opens them. */
 import type { Signal } from '@preact/signals';
 import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
-import type { KeyBots } from '../../../../protocol/key-bots.ts';
+import type { KeyBots } from '../../../../protocol/challenge.ts';
 import { SelectField, TextField } from '../../components/modal.tsx';
 
 const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {

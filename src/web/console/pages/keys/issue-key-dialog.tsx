@@ -2,7 +2,7 @@
 import { useSignal, type Signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useId } from 'preact/hooks';
-import type { KeyBots } from '../../../../protocol/key-bots.ts';
+import type { KeyBots } from '../../../../protocol/challenge.ts';
 import type { issueKeyReply, issueKeyRequest } from '../../../../protocol/operator/key.ts';
 import { post } from '../../data/api.ts';
 import { isOfInstallation } from '../../data/identity.ts';
