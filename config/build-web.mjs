@@ -168,7 +168,7 @@ const sharedByViews = {
 
 /** The labels of all error codes as JSON: the console loads nothing else of their rows. */
 async function errorLabels({ runnerImport }) {
-  const { module } = await runnerImport(join(root, 'src/protocol/error-codes.ts'), { root, configFile: false });
+  const { module } = await runnerImport(join(root, 'src/protocol/errors/error-codes.ts'), { root, configFile: false });
   return JSON.stringify(
     Object.fromEntries(Object.entries(module.ERROR_CODES).map(([code, { label }]) => [code, label])),
   );

@@ -1,7 +1,7 @@
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Why } from '../protocol/refusal-why.ts';
+import type { Why } from '../protocol/errors/error-row.ts';
 import { ChallengeChain } from './challenge-chain.ts';
 import { createCodeHash } from './draw-code.ts';
 import { createCodeSender } from './code-sender.ts';

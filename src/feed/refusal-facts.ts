@@ -1,7 +1,7 @@
 import { viewOfRefusal } from '../operators/journal/view.ts';
 import type { FeedFact, RefusedCount } from '../protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
-import type { Why } from '../protocol/refusal-why.ts';
+import type { Why } from '../protocol/errors/error-row.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 
 /** Refusals that are told in full at once. */

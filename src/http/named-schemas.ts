@@ -1,6 +1,6 @@
 import { callTerms } from '../protocol/call.ts';
 import { agentTerms, clientSecret, createReply, createRequest } from '../protocol/create.ts';
-import { errorBody } from '../protocol/error-body.ts';
+import { errorBody } from '../protocol/errors/error-body.ts';
 import { authSession } from '../protocol/login.ts';
 import { auditRow } from '../protocol/operator/audit.ts';
 import { operatorBudget } from '../protocol/operator/budget.ts';

@@ -8,8 +8,8 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
-import { errorBody } from '../protocol/error-body.ts';
+import { ERROR_CODES, type Code } from '../protocol/errors/error-codes.ts';
+import { errorBody } from '../protocol/errors/error-body.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/visitor-messages/languages.ts';
 import { plainSchemas } from '../protocol/plain-schemas.ts';
 import { Refusal } from '../protocol/refusal.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Login } from '../auth/login-cache.ts';
 import type { Operator, Right } from '../operators/roles.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { Code } from '../protocol/error-codes.ts';
+import type { Code } from '../protocol/errors/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Header, HttpRequest } from './message.ts';

@@ -5,7 +5,7 @@ import { defineRoute, type Call, type Result, type Route } from '../http/route.t
 import { sample } from '../http/samples.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { iso } from '../kernel/time.ts';
-import type { Code } from '../protocol/error-codes.ts';
+import type { Code } from '../protocol/errors/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
 import { noSuchSession, Refusal, wrongField } from '../protocol/refusal.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';

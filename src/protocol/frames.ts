@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { callEventFrame, callFrames, callRequestFrames, callStateFrame } from './call-frames.ts';
-import { errorBody } from './error-body.ts';
+import { errorBody } from './errors/error-body.ts';
 import { heartbeatInterval, idleSec, rateFrame, endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
 import { frameType, integer, string, text } from './fields.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';

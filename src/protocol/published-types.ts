@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { tool } from './agent.ts';
 import { clientSecret, createReply, createRequest } from './create.ts';
-import { refusalBody } from './error-body.ts';
+import { refusalBody } from './errors/error-body.ts';
 import { warning } from './frames.ts';
 import { plainSchemas } from './plain-schemas.ts';
 import { sessionLimits, sessionState, sessionView } from './session.ts';

@@ -1,9 +1,9 @@
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
-import type { ErrorAdditions, ErrorBody } from './error-body.ts';
-import { ERROR_CODES, type Code } from './error-codes.ts';
+import type { ErrorAdditions, ErrorBody } from './errors/error-body.ts';
+import { ERROR_CODES, type Code } from './errors/error-codes.ts';
 import type { Language } from './visitor-messages/languages.ts';
 import { VISITOR_MESSAGES } from './visitor-messages/by-language.ts';
-import type { Why } from './refusal-why.ts';
+import type { Why } from './errors/error-row.ts';
 
 /** An expected "no": returned, never thrown. `error` is written for developers and says what to do. */
 export class Refusal {

@@ -1,7 +1,7 @@
 import type { CallerLimits } from '../../config/config.ts';
-import type { ErrorAdditions } from '../protocol/error-body.ts';
+import type { ErrorAdditions } from '../protocol/errors/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Why } from '../protocol/refusal-why.ts';
+import type { Why } from '../protocol/errors/error-row.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { KeyLimits } from '../stores/tenants/contract.ts';
 import type { BudgetLimits } from './budgets/budgets.ts';

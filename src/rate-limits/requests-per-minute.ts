@@ -1,5 +1,5 @@
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
-import { unitOf, type Unit } from '../protocol/refusal-why.ts';
+import { unitOf, type Unit } from '../protocol/errors/error-row.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 
 /** One kind of edge window, a fixed minute (docs/contract.md, section 10.1). The store counts under `prefix` followed by who is counted. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi, type Mock } from 'vitest';
 import type { Calls } from '../../src/calls/contract.ts';
 import { MAX_SDP_BYTES } from '../../src/calls/sdp.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import type { Code } from '../../src/protocol/error-codes.ts';
+import type { Code } from '../../src/protocol/errors/error-codes.ts';
 import { endedRefusal, Refusal } from '../../src/protocol/refusal.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { closeCode } from '../../src/protocol/close-codes.ts';
-import { ERROR_CODES, type Code } from '../../src/protocol/error-codes.ts';
+import { ERROR_CODES, type Code } from '../../src/protocol/errors/error-codes.ts';
 
 const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
 

@@ -1,8 +1,8 @@
 import { rowId } from '../../kernel/ids.ts';
 import { PerSecondLimit } from '../../kernel/per-second-limit.ts';
-import { ERROR_CODES } from '../../protocol/error-codes.ts';
+import { ERROR_CODES } from '../../protocol/errors/error-codes.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
-import type { Layer } from '../../protocol/refusal-why.ts';
+import type { Layer } from '../../protocol/errors/error-row.ts';
 import type { JournalQuery, NewEntry } from '../../stores/journal/contract.ts';
 import { covers, type TenantScope } from '../../stores/tenants/contract.ts';
 import type { JournalWriter } from './writer.ts';

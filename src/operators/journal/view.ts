@@ -1,9 +1,9 @@
 import { iso, isoOrNull } from '../../kernel/time.ts';
-import type { Layer } from '../../protocol/refusal-why.ts';
+import type { Layer } from '../../protocol/errors/error-row.ts';
 import type { OperatorRefusal } from '../../protocol/operator/refusal.ts';
 import type { Entry, FlatDetail, NewEntry } from '../../stores/journal/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
-import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
+import { ERROR_CODES, type Code } from '../../protocol/errors/error-codes.ts';
 import type { OperatorEvent } from '../../protocol/operator/event.ts';
 import { actorSeenBy, type Operator } from '../roles.ts';
 import type { AuditRow } from '../../protocol/operator/audit.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Code } from '../../protocol/error-codes.ts';
+import type { Code } from '../../protocol/errors/error-codes.ts';
 import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
 import type { ConnectedSpan } from '../../stores/budgets/contract.ts';
 import type { CountedUsage } from '../../stores/usage-reports/contract.ts';

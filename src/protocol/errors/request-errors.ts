@@ -1,5 +1,4 @@
-import { amount } from '../refusal-why.ts';
-import type { ErrorRow } from './error-row.ts';
+import { amount, type ErrorRow } from './error-row.ts';
 
 export const requestErrors = {
   INVALID_REQUEST: {

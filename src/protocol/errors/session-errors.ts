@@ -1,5 +1,4 @@
-import { amount } from '../refusal-why.ts';
-import type { ErrorRow, RefusalFacts } from './error-row.ts';
+import { amount, type ErrorRow, type RefusalFacts } from './error-row.ts';
 
 export const sessionErrors = {
   SESSION_DURATION_EXCEEDED: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actor, requestId, tenantAsked, tenantId, count, instant, instantAsked, string, text } from '../fields.ts';
-import { page, pageAsked } from './page.ts';
+import { page, pageAsked } from './pagination.ts';
 
 /** One change that an operator made (docs/contract.md, section 8). */
 export const auditRow = z.object({

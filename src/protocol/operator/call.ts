@@ -5,7 +5,7 @@ import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import { HANGUP_WORDS } from './hangup-labels.ts';
 import { agentAsked, agentId, callRef, keyAsked, keyId, model, nodeId, provider, sessionRef, tenantAsked, tenantId, commaList, count, instant, microDollars, milliseconds, seconds, string, tokens } from '../fields.ts';
 import { actorTold } from './event.ts';
-import { page, pageAsked } from './page.ts';
+import { page, pageAsked } from './pagination.ts';
 
 const STATES = ['creating', 'open', 'closing', 'closed'] as const satisfies CallState[];
 const HANGUPS = Object.keys(HANGUP_WORDS) as Hangup[];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nodeId, requestId, commaList, count, instant, ordinal, string } from '../fields.ts';
-import { nextCursor, pageAsked } from './page.ts';
+import { nextCursor, pageAsked } from './pagination.ts';
 
 /** What any machine can do with an event; an event that `stayed` left the state unchanged. */
 const TRANSITIONS = ['started', 'moved', 'stayed', 'ended'] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { loginId, loginName } from '../login.ts';
 import { subject, count, instant, string, ok } from '../fields.ts';
 import { actorTold } from './event.ts';
-import { page, pageAsked } from './page.ts';
+import { page, pageAsked } from './pagination.ts';
 import { email } from '../email.ts';
 
 /** A console login as operators see it (docs/contract.md, section 8). */

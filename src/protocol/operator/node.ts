@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nodeId, version, count, instant, integer, number, string } from '../fields.ts';
-import { asOf } from './page.ts';
+import { asOf } from './pagination.ts';
 
 const measured = number('milliseconds', 4.1).min(0);
 

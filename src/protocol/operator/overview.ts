@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, dollars, instant, tenantAsked, string, number } from '../fields.ts';
 import { dependencyState, operatorNode } from './node.ts';
-import { asOf } from './page.ts';
+import { asOf } from './pagination.ts';
 import { countsByState } from './session.ts';
 import { spend } from './usage.ts';
 

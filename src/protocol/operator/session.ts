@@ -8,7 +8,7 @@ import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
 import { operatorRefusal } from './refusal.ts';
 import { used } from './usage.ts';
-import { page, pageAsked } from './page.ts';
+import { page, pageAsked } from './pagination.ts';
 
 /** The next change of a session that the clock alone causes. */
 export const sessionDeadline = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyId, subject, tenantAsked, tenantId, dollars, instant, number, percent, string, tokens } from '../fields.ts';
-import { asOf, nextCursor, pageAsked } from './page.ts';
+import { asOf, nextCursor, pageAsked } from './pagination.ts';
 
 const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed, count, instant, instantAsked, integer, milliseconds, ordinal, string, text } from '../fields.ts';
 import { webhookTypes } from '../webhook-event.ts';
-import { page, pageAsked } from './page.ts';
+import { page, pageAsked } from './pagination.ts';
 
 const webhookId = string('The id of the webhook', 'wh_Zq3v0m8XcQf1rT6uYp2sLw');
 const eventId = string('The id of the event, sent as `webhook-id` in its requests', 'evt_Zq3v0m8XcQf1rT6uYp2sLw');

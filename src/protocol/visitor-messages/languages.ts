@@ -1,6 +1,6 @@
 import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { BudgetPeriod } from '../budget.ts';
-import type { Code } from '../error-codes.ts';
+import type { Code } from '../errors/error-codes.ts';
 
 /**
  * The languages that end users can read, by their BCP 47 tags, the default first (docs/contract.md, section 2.9). This is the only list: the

@@ -1,5 +1,5 @@
 import { minutesOf, type BudgetNamed } from '../../protocol/budget.ts';
-import type { Why } from '../../protocol/refusal-why.ts';
+import type { Why } from '../../protocol/errors/error-row.ts';
 import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
 import type { Period } from '../calendar.ts';
 import { named } from './counted-by.ts';

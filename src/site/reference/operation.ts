@@ -1,5 +1,5 @@
 import { html, type Html } from '../html.ts';
-import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
+import { ERROR_CODES, type Code } from '../../protocol/errors/error-codes.ts';
 import { codeBlock, json } from './code.ts';
 import { contentOf, type Endpoint, type Operation, type Schemas } from './document.ts';
 import { examplesOf } from './examples.ts';

@@ -1,7 +1,7 @@
 import { Disposables } from '../../kernel/disposables.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Why } from '../../protocol/refusal-why.ts';
+import type { Why } from '../../protocol/errors/error-row.ts';
 import {
   beginWeighing,
   checkOrigin,

@@ -1,7 +1,7 @@
 import { andThen, awaitedLater } from '../../kernel/eventually.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
-import { unitOf } from '../../protocol/refusal-why.ts';
+import { unitOf } from '../../protocol/errors/error-row.ts';
 import { mustWait, Refusal } from '../../protocol/refusal.ts';
 import { leverOf, leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/ceilings.ts';
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { Sealer } from '../../kernel/seal.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
-import type { Why } from '../../protocol/refusal-why.ts';
+import type { Why } from '../../protocol/errors/error-row.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { Usage } from '../../quota/usage.ts';

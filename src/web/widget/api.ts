@@ -10,7 +10,7 @@
  */
 
 import type { ClientSecret, CreateReply, CreateRequest } from '../../protocol/create.ts';
-import type { RefusalBody } from '../../protocol/error-body.ts';
+import type { RefusalBody } from '../../protocol/errors/error-body.ts';
 import type { Warning } from '../../protocol/frames.ts';
 import type { EndReason, SessionLimits, SessionState, SessionView } from '../../protocol/session.ts';
 import type { Usage } from '../../protocol/usage.ts';

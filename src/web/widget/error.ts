@@ -1,5 +1,5 @@
 import { own } from '../../protocol/visitor-messages/en.ts';
-import type { TransientCode } from '../../protocol/error-codes.ts';
+import type { TransientCode } from '../../protocol/errors/error-codes.ts';
 import type * as Api from './api.ts';
 
 /**

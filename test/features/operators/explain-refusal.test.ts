@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { layerOf } from '../../../src/operators/journal/refusals.ts';
 import { explainRefusal, viewOfRefusal } from '../../../src/operators/journal/view.ts';
-import { type Code, ERROR_CODES } from '../../../src/protocol/error-codes.ts';
+import { type Code, ERROR_CODES } from '../../../src/protocol/errors/error-codes.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import { LAYERS } from '../../../src/protocol/refusal-why.ts';
+import { LAYERS } from '../../../src/protocol/errors/error-row.ts';
 import type { About, NewEntry, RefusalDetail } from '../../../src/stores/journal/contract.ts';
 
 type Fields = Pick<About, 'tenantId' | 'keyId' | 'subject'> &

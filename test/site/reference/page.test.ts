@@ -3,7 +3,7 @@ import { variables } from '../../../config/variables.ts';
 import { describeChannel } from '../../../src/channel/asyncapi.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../../src/http/routes/socket.ts';
 import { apiDocument } from '../../../src/http/routes/all.ts';
-import { ERROR_CODES } from '../../../src/protocol/error-codes.ts';
+import { ERROR_CODES } from '../../../src/protocol/errors/error-codes.ts';
 import { channelsOf } from '../../../src/site/reference/channels.ts';
 import { exampleOf } from '../../../src/site/reference/example-of.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from '../../../src/site/reference/document.ts';

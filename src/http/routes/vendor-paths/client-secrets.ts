@@ -4,7 +4,7 @@ import {
   wishOf,
   type ClientSecretsReply,
   type ClientSecretsRequest,
-} from '../../../protocol/vendor-session.ts';
+} from '../../../protocol/vendor-paths.ts';
 import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
 import { traceparentHeader } from '../../../protocol/create.ts';
 import { Refusal } from '../../../protocol/refusal.ts';

@@ -6,7 +6,7 @@ import {
   roomTokenRequest,
   type RoomTokenReply,
   type RoomTokenRequest,
-} from '../../../protocol/vendor-session.ts';
+} from '../../../protocol/vendor-paths.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
 import type { Services } from '../../services.ts';
 import { createFor, findWhom, whomHeaders } from './caller.ts';

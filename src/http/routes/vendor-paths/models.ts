@@ -1,4 +1,4 @@
-import { modelsReply, type ModelsReply } from '../../../protocol/vendor-session.ts';
+import { modelsReply, type ModelsReply } from '../../../protocol/vendor-paths.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { Tenant } from '../../../stores/tenants/contract.ts';
 import { DEFAULT_MODEL } from '../../../tenants/agents.ts';

@@ -1,5 +1,5 @@
 import { Refusal, wrongField, wrongFields } from '../../../protocol/refusal.ts';
-import type { RoomTokenRequest } from '../../../protocol/vendor-session.ts';
+import type { RoomTokenRequest } from '../../../protocol/vendor-paths.ts';
 import type { WidgetKey } from '../../../stores/tenants/contract.ts';
 import type { CreateInput } from '../../../voice/create/step.ts';
 import type { Call } from '../../route.ts';

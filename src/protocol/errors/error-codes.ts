@@ -1,8 +1,8 @@
-import { accessErrors } from './errors/access-errors.ts';
-import type { ErrorRow } from './errors/error-row.ts';
-import { requestErrors } from './errors/request-errors.ts';
-import { serviceErrors } from './errors/service-errors.ts';
-import { sessionErrors } from './errors/session-errors.ts';
+import { accessErrors } from './access-errors.ts';
+import type { ErrorRow } from './error-row.ts';
+import { requestErrors } from './request-errors.ts';
+import { serviceErrors } from './service-errors.ts';
+import { sessionErrors } from './session-errors.ts';
 
 const rows = { ...requestErrors, ...accessErrors, ...sessionErrors, ...serviceErrors };
 

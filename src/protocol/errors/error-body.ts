@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
-import { challenge } from './challenge.ts';
-import { budgetNamed } from './budget.ts';
-import { endReason } from './session.ts';
-import { usage } from './usage.ts';
-import { integer, string } from './fields.ts';
+import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
+import { challenge } from '../challenge.ts';
+import { budgetNamed } from '../budget.ts';
+import { endReason } from '../session.ts';
+import { usage } from '../usage.ts';
+import { integer, string } from '../fields.ts';
 
 /** One field, parameter or header that is wrong. */
 const detail = z.object({
