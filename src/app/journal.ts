@@ -1,8 +1,7 @@
 import type { TracedEvent } from '../actors/trace.ts';
-import { reportActs } from '../operators/journal/act-log.ts';
+import { reportActs } from '../operators/act.ts';
 import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
-import { SessionNotes } from '../operators/journal/session-notes.ts';
-import { transitionOf, type HostedRecords } from '../operators/journal/transition.ts';
+import { SessionNotes, transitionOf, type HostedRecords } from '../operators/journal/transition.ts';
 import { JournalWriter } from '../operators/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';

@@ -1,5 +1,5 @@
 import { createInProcessKeySlots } from '../stores/key-slots/in-process.ts';
-import type { ReplayMemory } from '../operators/what-if/contract.ts';
+import type { ReplayMemory } from '../operators/what-if/replay.ts';
 import { createInProcessCounters } from '../stores/counters/in-process.ts';
 import { createInProcessSlots } from '../stores/slots/in-process.ts';
 import { hostname } from 'node:os';

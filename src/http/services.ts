@@ -9,7 +9,7 @@ import type { NodeList } from '../node/nodes.ts';
 import type { OverviewCache } from '../operators/overview/overview-cache.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
-import type { ReplayMemory } from '../operators/what-if/contract.ts';
+import type { ReplayMemory } from '../operators/what-if/replay.ts';
 import type { OperatorCore, OperatorServices } from '../operators/services.ts';
 import type { AgentReply, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';

@@ -94,3 +94,8 @@ export function actorSeenBy({ role, actor: self }: Operator, actor: string): str
     ? actor
     : `${actor.slice(0, 1)}…${actor.slice(at)}`;
 }
+
+/** The address of a webhook. Knowing its path is often enough to post there, so roles that change nothing see its origin only. */
+export function urlSeenBy({ role }: Operator, url: string): string {
+  return mayDo(role, 'change') ? url : `${new URL(url).origin}/…`;
+}

@@ -19,6 +19,8 @@ import type { Tenant } from '../stores/tenants/contract.ts';
 
 export const TAG = 'Operators';
 const ALWAYS_REFUSED = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
+/** Beside them of every change: a console login counts only from a console origin. */
+const CHANGES_REFUSED = ['ORIGIN_MISMATCH'] as const;
 
 const noParameters = z.object({});
 
@@ -78,7 +80,7 @@ export function operatorAnswerRoute<B, Q extends z.ZodObject = typeof noParamete
     ...(query === undefined ? {} : { query }),
     tag: TAG,
     access: 'operator',
-    refusals: [...refusals, ...ALWAYS_REFUSED],
+    refusals: [...(head.method === 'GET' ? [] : CHANGES_REFUSED), ...refusals, ...ALWAYS_REFUSED],
     handle(call) {
       const asked = readQuery(call.request.query, query ?? noParameters);
       return asked instanceof Refusal ? asked : handle(call, asked as z.output<Q>);

@@ -1,13 +1,11 @@
 import type { Route } from '../http/route.ts';
-import { activityRoute } from './overview/activity-routes.ts';
+import { activityRoute, overviewRoute } from './overview/routes.ts';
 import { callRoute, callsRoute, namedCallRoute } from './calls/routes.ts';
 import { changesRoute } from './overview/changes-routes.ts';
-import { endManyRoute, endRoute } from './sessions/end-routes.ts';
-import { eventsRoute, sessionRoute } from './sessions/routes.ts';
+import { endRoute, eventsRoute, sessionRoute, whisperRoute } from './sessions/routes.ts';
 import { feedRoute, meRoute, nodesRoute, settingsRoute } from './installation/routes.ts';
 import { exportSessionsRoute, exportUsageRoute } from './exports/routes.ts';
 import { machinesRoute } from './machines/routes.ts';
-import { overviewRoute } from './overview/routes.ts';
 import { reconciliationRoute } from './reconciliation/routes.ts';
 import { refusalsRoute } from './refusals/routes.ts';
 import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './logins/routes.ts';
@@ -21,25 +19,9 @@ import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
 import { whatIfRoute } from './what-if/routes.ts';
 import { deleteViewRoute, saveViewRoute, viewsRoute } from './views/routes.ts';
 import { usageRoute } from './usage/routes.ts';
-import {
-  addWebhookRoute,
-  changeWebhookRoute,
-  deleteWebhookRoute,
-  rotateWebhookRoute,
-  tryWebhookRoute,
-  turnWebhookRoute,
-  webhookRoute,
-  webhooksRoute,
-} from './webhooks/routes.ts';
-import {
-  deliveriesRoute,
-  deliveryRoute,
-  replayManyRoute,
-  replayRoute,
-  sessionDeliveriesRoute,
-} from './webhooks/delivery-routes.ts';
-import { whisperRoute } from './sessions/whisper-routes.ts';
-import { sessionsRoute } from './sessions/list-routes.ts';
+import { addWebhookRoute, changeWebhookRoute, deleteWebhookRoute, rotateWebhookRoute, tryWebhookRoute, turnWebhookRoute, webhookRoute, webhooksRoute } from './webhooks/routes.ts';
+import { deliveriesRoute, deliveryRoute, replayManyRoute, replayRoute, sessionDeliveriesRoute } from './webhooks/delivery-routes.ts';
+import { endManyRoute, sessionsRoute } from './sessions/list-routes.ts';
 import type { Services } from '../http/services.ts';
 
 /** The operator API for monitoring (docs/contract.md, section 8). */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { whisperHash } from '../../src/operators/sessions/whisper-hash.ts';
+import { whisperHash } from '../../src/operators/sessions/whisper.ts';
 import type { AuditRow } from '../../src/protocol/operator/audit.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';

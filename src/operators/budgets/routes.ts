@@ -118,7 +118,7 @@ export function makeBudgetRoute(services: Services): Route {
     body: makeBudgetRequest,
     bodyExample: { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] },
     reply: { status: 201, description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
     async handle(call, _query, scope) {
       const { tenantId: _, reason: _reason, ...terms } = call.body;
@@ -175,7 +175,7 @@ export function changeBudgetRoute(services: Services): Route {
     body: changeBudgetRequest,
     bodyExample: { version: 3, dollars: 2500 },
     reply: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call, { tenantId }) => scopeOf(call.operator, tenantId, NAME_A_TENANT),
     async handle(call, _query, scope) {
       const { version, reason: _, then: atLimit, ...changes } = call.body;
@@ -205,7 +205,7 @@ export function deleteBudgetRoute(services: Services): Route {
     right: 'change',
     query: deleteBudgetFilters,
     reply: { description: 'The budget was deleted', schema: done, example: { ok: true } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call, { tenantId }) => scopeOf(call.operator, tenantId, NAME_A_TENANT),
     async handle(call, { reason = null }, scope) {
       const [id = ''] = call.params;

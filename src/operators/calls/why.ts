@@ -1,8 +1,8 @@
 import type { ToolCallRecord, ToolFailure } from '../../../machines/tool-call/types.ts';
 import type { CallLimits, CallRecord } from '../../../machines/voice-call/types.ts';
 import { hangupText } from '../../protocol/operator/hangup-labels.ts';
-import { closedBecause } from '../sessions/explain.ts';
 import { span, when } from '../sessions/explain-facts.ts';
+import type { CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 
 /** The state of a call, why it closed, and what is known of its hang-up, in a sentence or two. */
 export function whyOfCall(
@@ -69,3 +69,31 @@ const whyFailed: Readonly<Record<ToolFailure, (allowed: string) => string>> = {
   too_many: () => 'for which too many requests were under way',
   bad_arguments: () => 'with arguments that are not what it requires',
 };
+
+/** Why a call closed, in words that follow "because". */
+export function closedBecause(reason: CloseReason, limits: CallLimits): string {
+  return whyClosed[reason]?.(limits) ?? reason.replaceAll('_', ' ');
+}
+
+type WhyClosed = (limits: CallLimits) => string;
+
+/** Why a call closed; a later version may add reasons. */
+const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
+  session_ended: () => 'the session ended',
+  session_idle: () => 'the session went idle',
+  replaced: () => 'another call took its place',
+  create_failed: () => 'the answer of the provider never reached the page',
+  config_changed: () => 'its page changed, again and again, what its key does not let it change',
+  tampered: () =>
+    'its page asked, again and again, for more responses or longer ones than it may (MAX_OPEN_RESPONSES), or changed what it may not',
+  tool_forged: () => 'its page answered, again and again, tools that Switchboard itself calls',
+  tool_ended: () => 'a tool of its agent ended the session, and the agent had said its last words',
+  unheard: ({ unheardSec }) =>
+    `nobody here could hear its call, or count what it used, for ${unheardSec} s (SIDEBAND_LOST_SEC)`,
+  expired: () => "the provider's own longest time was over",
+  content: () => 'the provider ended it for what was said',
+  remote: ({ graceSec }) =>
+    `its page left the call or lost its network, and no other followed within ${graceSec} s (CALL_GRACE_SEC), or while another page could resume it`,
+  lost: ({ graceSec }) =>
+    `the provider knew its call no more, and no other followed within ${graceSec} s (CALL_GRACE_SEC), or while another page could resume it`,
+} satisfies Record<CloseReason, WhyClosed>;

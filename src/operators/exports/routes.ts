@@ -4,17 +4,11 @@ import { begun, CONTENT_TYPES, exportText, type ExportName } from '../../exports
 import type { Answer, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
-import {
-  exportedSessionsAsked,
-  exportedUsageAsked,
-  type ExportFormat,
-  type exportedSession,
-  type exportedUsage,
-} from '../../protocol/operator/export.ts';
+import { exportedSessionsAsked, exportedUsageAsked, type ExportFormat, type exportedSession, type exportedUsage } from '../../protocol/operator/export.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { tenantsOf, within } from '../roles.ts';
 import { operatorAnswerRoute } from '../route.ts';
-import { toHistoryFilter } from '../sessions/filter.ts';
+import { toHistoryFilter } from '../sessions/view.ts';
 
 const PER_MINUTE = 60;
 

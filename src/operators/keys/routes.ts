@@ -100,7 +100,7 @@ export function issueKeyRoute(services: Services): Route {
       agents: ['support'],
     },
     reply: { status: 201, description: 'The key', schema: issueKeyReply, example: { key: exampleKey } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { tenantId, id, ...rest } = call.body;
       if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
@@ -132,7 +132,7 @@ export function revokeKeyRoute(services: Services): Route {
       schema: revokeKeyReply,
       example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
     },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     find: (call) => findSeen(call, services),
     handle: async (call, _query, key) => {
       const { dryRun = false } = call.body;
@@ -203,7 +203,7 @@ export function pauseKeyRoute(services: Services, to: 'pause' | 'resume'): Route
       schema: pauseKeyReply,
       example: { ok: true, pausedAt, revokedAt: null },
     },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     find: (call) => findSeen(call, services),
     handle: async (call, _query, found) => {
       const key = await change(found, actBy(call), services.operators.keys);

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { BlockList } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** A short keyed hash for each variable that is set or has a default. */
 export type SettingHashes = Readonly<Record<string, string>>;
@@ -38,4 +39,24 @@ function inOrder(value: unknown): unknown {
   return Object.entries(value)
     .map(([name, inner]) => [name, inOrder(inner)])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+}
+
+const RESOLUTION_MS = 20;
+
+/** Measures how late the event loop is. */
+export type LoopDelay = ReturnType<typeof createLoopDelay>;
+
+/** Call it at most once per process: its timer runs until the process ends. */
+export function createLoopDelay() {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  return {
+    /** The 99th percentile since the last call, in milliseconds. */
+    p99Ms(): number {
+      // The histogram holds the time between samples, so an idle loop shows the resolution.
+      const late = Math.max(0, histogram.percentile(99) / 1e6 - RESOLUTION_MS);
+      histogram.reset();
+      return Math.round(late * 10) / 10;
+    },
+  };
 }

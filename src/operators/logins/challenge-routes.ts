@@ -1,18 +1,14 @@
-import { toOperatorChallenge } from './view.ts';
 import { z } from 'zod';
 import { iso } from '../../kernel/time.ts';
-import {
-  challengeFilters,
-  challengePage,
-  type OperatorChallenge,
-  operatorChallengeDetail,
-} from '../../protocol/operator/login.ts';
+import { challengeFilters, challengePage, type OperatorChallenge, operatorChallengeDetail } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/fields.ts';
+import { classify as classifyChallenge } from '../../../machines/otp-challenge/selectors.ts';
+import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',
@@ -92,4 +88,17 @@ export function challengeRoute({ core }: Services): Route {
       return { ...toOperatorChallenge(record, call.request.atMs), ...told };
     },
   });
+}
+
+export function toOperatorChallenge(record: ChallengeRecord, atMs: number): OperatorChallenge {
+  const { id, subject, issuedAtMs, expiresAtMs, attempts, maxAttempts } = record;
+  return {
+    id,
+    subject,
+    issuedAt: iso(issuedAtMs),
+    expiresAt: iso(expiresAtMs),
+    attempts,
+    maxAttempts,
+    state: classifyChallenge(record, atMs),
+  };
 }

@@ -81,7 +81,6 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
       },
       304: { description: 'Unchanged since the `ETag` in `If-None-Match`' },
     },
-    refusals: [],
     handle: async (call) => {
       const { headers = [], ...answer } = await send(call);
       // Replies to operators already forbid caching.

@@ -1,13 +1,6 @@
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivitySeries, ActivityTallies, OperatorActivity } from '../../protocol/operator/overview.ts';
-import type {
-  ActivityKind,
-  ActivityStore,
-  CountChange,
-  RefusedCounts,
-  RefusedFilter,
-  Span,
-} from '../../stores/activity/contract.ts';
+import type { ActivityKind, ActivityStore, CountChange, RefusedCounts, RefusedFilter, Span, BucketCount } from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 
 /** Minutes are kept for two days, and both a span and the one before it must be within them. */
@@ -160,4 +153,110 @@ function talliesOf(moved: readonly CountChange[], span: 'now' | 'before'): Activ
     ended: byLabel(moved, 'ended', span),
     refused: byLabel(moved, 'refused', span),
   };
+}
+
+const DAYS = 7;
+/** With fewer days it is unknown what is usual. */
+const MIN_DAYS = 3;
+
+/**
+ * The usual counts of the last 60 minutes: the median of the same time on the last seven days, without days that have no counts. Hours are
+ * kept that long and minutes are not, so a part of an hour is estimated by its length.
+ * @returns undefined where fewer than three days are known, or there is too much to add up
+ * @throws Unavailable when the database is away
+ */
+export async function usualHour(
+  store: Pick<ActivityStore, 'byBucket'>,
+  atMs: number,
+  tenants: TenantScope,
+): Promise<ActivityTallies | undefined> {
+  const endMs = endOfBucket(atMs, MINUTE_MS);
+  const hourMs = endMs - (endMs % HOUR_MS);
+  const days = Array.from({ length: DAYS }, (_, n) => hourMs - (n + 1) * DAY_MS);
+  const stretches = days.map((dayMs) => ({ fromMs: dayMs - HOUR_MS, toMs: dayMs + HOUR_MS }));
+  const counts = await store.byBucket(60, stretches, tenants);
+  if (counts === undefined) return undefined;
+  const known = days
+    .map((dayMs) => counts.filter(({ atMs: bucketMs }) => bucketMs === dayMs || bucketMs === dayMs - HOUR_MS))
+    .filter((ofDay) => ofDay.length > 0);
+  if (known.length < MIN_DAYS) return undefined;
+  const share = (endMs - hourMs) / HOUR_MS;
+  const amountOf = ({ atMs: bucketMs, n }: BucketCount): number =>
+    n * (bucketMs % DAY_MS === hourMs % DAY_MS ? share : 1 - share);
+  const usualOf = (kind: BucketCount['kind'], label?: string): number =>
+    Math.round(
+      median(
+        known.map((ofDay) =>
+          ofDay
+            .filter((one) => one.kind === kind && (label === undefined || one.label === label))
+            .reduce((sum, one) => sum + amountOf(one), 0),
+        ),
+      ),
+    );
+  const byLabel = (kind: BucketCount['kind']): Record<string, number> => {
+    const labels = new Set(counts.filter((one) => one.kind === kind).map(({ label }) => label));
+    return Object.fromEntries(
+      [...labels].map((label) => [label, usualOf(kind, label)] as const).filter(([, usual]) => usual > 0),
+    );
+  };
+  return { started: usualOf('started'), ended: byLabel('ended'), refused: byLabel('refused') };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const [low = 0, high = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
+  return (low + high) / 2;
+}
+
+/** The mints of one provider. */
+export interface Mints {
+  readonly provider: string;
+  readonly ok: number;
+  readonly failed: number;
+  /** Failed mints by outcome. */
+  readonly byOutcome: ReadonlyMap<string, number>;
+  /** The time within which 95 of 100 successful mints were answered; null where none succeeded. */
+  readonly p95Sec: number | null;
+}
+
+/** The last step is open-ended; its end counts as twice its start, as in all other steps. */
+const AFTER_LAST_SEC = 16;
+
+/** Reads the counts of mints, whose labels are `<provider>|<outcome>|<step>`, by provider. */
+export function readMints(moved: readonly CountChange[], span: 'now' | 'before'): Mints[] {
+  const byProvider = new Map<string, { outcome: string; mostSec: number; n: number }[]>();
+  for (const { kind, label, [span]: n } of moved) {
+    const [provider = '', outcome = '', step = ''] = label.split('|');
+    if (kind !== 'mint' || n === 0) continue;
+    const counts = byProvider.get(provider) ?? [];
+    counts.push({ outcome, mostSec: step.startsWith('≤') ? Number(step.slice(1)) : AFTER_LAST_SEC, n });
+    byProvider.set(provider, counts);
+  }
+  return [...byProvider].map(([provider, counts]) => {
+    const succeeded = counts.filter(({ outcome }) => outcome === 'ok');
+    const byOutcome = new Map<string, number>();
+    for (const { outcome, n } of counts)
+      if (outcome !== 'ok') byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + n);
+    return {
+      provider,
+      ok: succeeded.reduce((total, { n }) => total + n, 0),
+      failed: [...byOutcome.values()].reduce((total, n) => total + n, 0),
+      byOutcome,
+      p95Sec: p95(succeeded),
+    };
+  });
+}
+
+/** Assumes that counts are spread evenly within a step. */
+function p95(steps: readonly { readonly mostSec: number; readonly n: number }[]): number | null {
+  const total = steps.reduce((sum, { n }) => sum + n, 0);
+  if (total === 0) return null;
+  let below = 0;
+  for (const { mostSec, n } of [...steps].sort((one, other) => one.mostSec - other.mostSec)) {
+    const share = (0.95 * total - below) / n;
+    if (share <= 1) return (mostSec / 2) * (1 + share);
+    below += n;
+  }
+  return null;
 }

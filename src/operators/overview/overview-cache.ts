@@ -6,10 +6,8 @@ import type { ActivityStore, CountChange } from '../../stores/activity/contract.
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import type { EndingFilter, VoiceHistory } from '../../stores/voice-history/contract.ts';
-import { lately, lastMinute } from './activity-spans.ts';
+import { lately, lastMinute, usualHour, readMints } from './activity-spans.ts';
 import type { Dependencies } from '../live/dependencies.ts';
-import { readMints } from './mints.ts';
-import { usualHour } from './usual-hour.ts';
 
 const SOON_MS = MINUTE_MS;
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */

@@ -72,7 +72,7 @@ export function setSecretRoute(services: Services): Route {
       schema: setSecretReply,
       example: { secret: exampleSecret },
     },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call) => findTenant(call.operator, call.body.tenantId, services),
     handle: async (call, _query, tenant) => {
       const { name, value } = call.body;
@@ -98,7 +98,7 @@ export function deleteSecretRoute(services: Services): Route {
     body: deleteSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
     reply: { description: 'The secret was deleted', schema: done, example: { ok: true } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     find: (call) => findTenant(call.operator, call.body.tenantId, services),
     handle: async (call, _query, tenant) => {
       const [name = ''] = call.params;
@@ -125,7 +125,7 @@ export function signingSecretRoute(services: Services): Route {
       schema: signingSecretReply,
       example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
     },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call) => findTenant(call.operator, call.body.tenantId, services),
     handle: async (call, _query, tenant) => {
       const secret = await rotateSigningSecret(tenant.id, actBy(call), services.operators.secrets);

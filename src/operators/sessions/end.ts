@@ -1,10 +1,14 @@
-import type { VoiceFact, VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { VoiceFact, VoiceRecord, VoiceLimits } from '../../../machines/voice-session/types.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { randomId, refOf } from '../../kernel/ids.ts';
 import { noSuchSession, Refusal } from '../../protocol/refusal.ts';
 import type { HistoryFilter, HistoryRow, Position } from '../../stores/voice-history/contract.ts';
 import { act, actOnMany, type ActBy } from '../act.ts';
 import type { OperatorServices } from '../services.ts';
+import { iso } from '../../kernel/time.ts';
+import { longestMs } from '../../voice/deadlines.ts';
+import { seesTenant, type Operator } from '../roles.ts';
+import type { SessionQuery } from './view.ts';
 
 /** Sessions that one request ends at most, so that it is answered within seconds. */
 const MAX_ENDED = 500;
@@ -120,4 +124,35 @@ function notBegun(): Refusal {
     {},
     { fact: 'the act was begun by somebody else' },
   );
+}
+
+/** Limits a filter to sessions that may be open. Older ones have ended, so that the search does not read the whole history. */
+export function openOnly(filter: HistoryFilter, atMs: number, limits: VoiceLimits): HistoryFilter {
+  const { states = ['engaged', 'idle', 'stale'], fromMs = -Infinity } = filter;
+  return {
+    ...filter,
+    states: states.filter((state) => state !== 'ended'),
+    fromMs: Math.max(fromMs, atMs - longestMs(limits)),
+  };
+}
+
+/** The filter written as a query; a session is named by its ref only. */
+export function nameOfFilter({ q, from, to, ...rest }: SessionQuery): string {
+  const parts = {
+    ...rest,
+    from: from === undefined ? undefined : iso(from),
+    to: to === undefined ? undefined : iso(to),
+    q: q === undefined ? undefined : refOf(q),
+  };
+  const named = Object.entries(parts).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${String(value)}`],
+  );
+  return named.length === 0 ? 'all' : named.join('&');
+}
+
+/** The tenant whose sessions a filter matches, where it can only be one. */
+export function tenantMeant({ tenantId }: SessionQuery, operator: Operator): string | null {
+  const { tenants } = operator;
+  if (tenantId !== undefined) return seesTenant(operator, tenantId) ? tenantId : null;
+  return tenants !== '*' && tenants.length === 1 ? (tenants[0] ?? null) : null;
 }

@@ -3,33 +3,26 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
-import { type EndedBy, operatorSessionDetail } from '../../protocol/operator/session.ts';
+import { type EndedBy, operatorSessionDetail, whisperRequest, operatorEndReply } from '../../protocol/operator/session.ts';
 import type { Entry } from '../../stores/journal/contract.ts';
-import { limitsInForce } from './limits-in-force.ts';
+import { limitsInForce, toOperatorSession } from './view.ts';
 import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { callsOf, toOperatorCalls } from '../calls/view.ts';
-import {
-  exampleEvent,
-  findNamed,
-  journalCursor,
-  NAMED,
-  operatorRoute,
-  readCursor,
-  readJournalCursor,
-  sessionParams,
-  writeCursor,
-} from '../route.ts';
-import { toOperatorSession } from './view.ts';
+import { exampleEvent, findNamed, journalCursor, NAMED, operatorRoute, readCursor, readJournalCursor, sessionParams, writeCursor, actBy } from '../route.ts';
 import { refusalsOf, timelineCounts, timelineOf } from './timeline.ts';
-import { whyNoWhisper } from './whisper.ts';
-import { actOf, whyOf } from './why.ts';
+import { whyNoWhisper, whisper } from './whisper.ts';
+import { actOf, whyOf } from './explain.ts';
 import { type About, operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
 import { exampleCall } from '../calls/routes.ts';
 import { exampleSession } from './list-routes.ts';
 import { eventsOf, newestEvents, toEvents, viewsOf } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
+import { done, onlyReason } from '../../protocol/fields.ts';
+import { viewOf } from '../../voice/records.ts';
+import { sample } from '../../http/samples.ts';
+import { endSession } from './end.ts';
 
 /** The newest acts on a session that are returned with it. */
 const MAX_ACTS = 5;
@@ -174,4 +167,63 @@ async function timeline(
   ]);
   const nextCursor = page.next === undefined ? null : writeCursor(page.next);
   return { events: page.events, ...counted, nextCursor };
+}
+
+/** Ends one session. */
+export function endRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/sessions/{id}/end',
+    operationId: 'endSessionAsOperator',
+    summary: 'End one session',
+    description: `Idempotent. Who ended it, when and why is recorded. ${NAMED}`,
+    right: 'change',
+    body: onlyReason.optional(),
+    params: sessionParams,
+    bodyExample: { reason: 'the visitor asked us to' },
+    reply: {
+      description: 'The session is over',
+      schema: operatorEndReply,
+      example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
+    },
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
+      const ended = await endSession(record, actBy(call), services);
+      if (ended instanceof Refusal) return ended;
+      const { alreadyEnded } = ended;
+      return { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded };
+    },
+  });
+}
+
+/** Whispers to the agent of a session. */
+export function whisperRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/sessions/{id}/whisper',
+    operationId: 'whisperToAgent',
+    summary: 'Tell a session’s agent something that its page does not see',
+    description: `Sends a system message into the open call, to which the agent does not respond. The words are stored nowhere; the audit records who whispered. At most 10 a minute for each session. ${NAMED}`,
+    right: 'change',
+    body: whisperRequest,
+    params: sessionParams,
+    bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
+    reply: { description: 'The message was sent to the provider', schema: done, example: { ok: true } },
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
+    find: (call) => findNamed(call, services),
+    handle: async (call, _query, record) => {
+      const [calls, setup] = await Promise.all([
+        services.calls.ofSession(record.id),
+        services.core.stores.sessionSetups.find(record.id),
+      ]);
+      const { atMs } = call.request;
+      const refused = await whisper({ record, atMs, setup, calls }, call.body.text, {
+        operator: call.operator,
+        by: actBy(call),
+        services,
+      });
+      return refused ?? { ok: true };
+    },
+  });
 }

@@ -10,7 +10,7 @@ import type { OperatorServices } from '../services.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { act, type ActBy } from '../act.ts';
 import { mayDo, type Operator } from '../roles.ts';
-import { whisperHash } from './whisper-hash.ts';
+import { createHmac, hkdfSync } from 'node:crypto';
 
 /** Whispers per session and minute, from all operators together. */
 const PER_MINUTE = 10;
@@ -97,4 +97,15 @@ function notOpen(): Refusal {
 
 function conflict(error: string): Refusal {
   return new Refusal('CONFLICT', error, {}, { fact: 'no call of the session takes a whisper' });
+}
+
+/**
+ * What the audit keeps of a whisper's text (docs/contract.md, section 8). Whoever has the database can check whether a given text was whispered.
+ * Readers of the audit cannot try out texts, because they lack the key, nor see which are equal, because time and session are part of the hash.
+ * @param target the session's ref
+ * @returns 32 hexadecimal digits
+ */
+export function whisperHash(installationKey: Buffer, target: string, atMs: number, text: string): string {
+  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'switchboard whispers', 32));
+  return createHmac('sha256', key).update(`${target} ${atMs} ${text}`).digest('hex').slice(0, 32);
 }

@@ -71,7 +71,7 @@ export function stopRoute(services: Services): Route {
       schema: stopReply,
       example: { ok: true, stop: exampleStop, open: exampleOpen },
     },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
     handle: async (call, _query, scope) => {
       const stop = await stopService(scope, actBy(call), services.operators.keys);
@@ -96,7 +96,7 @@ export function resumeRoute(services: Services): Route {
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'the key was replaced' },
     reply: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     find: (call) => scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT),
     handle: async (call, _query, scope) => {
       const isLifted = await resumeService(scope, actBy(call), services.operators.keys);

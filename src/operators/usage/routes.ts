@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { type Operator, tenantsOf, within } from '../roles.ts';
 import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
-import { ceilingsOf, recentSinceMs } from './limits.ts';
-import { projectTo, shareOf } from './projection.ts';
+import { ceilingsOf, recentSinceMs, projectTo, shareOf } from './projection.ts';
 import { type OperatorUsageRow, toUsed, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';

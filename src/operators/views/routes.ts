@@ -52,7 +52,7 @@ export function saveViewRoute(services: Services): Route {
     body: saveViewRequest,
     bodyExample: { name: exampleView.name, href: exampleView.href },
     reply: { status: 201, description: 'The view was saved', schema: saveViewReply, example: { view: exampleView } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { operator, request, body } = call;
       const { name, href, tenantId = null } = body;
@@ -87,7 +87,7 @@ export function deleteViewRoute(services: Services): Route {
     summary: 'Delete a view of your own, or one saved for a tenant that you may change',
     params: viewParams,
     reply: { description: 'The view was deleted', schema: done, example: { ok: true } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     handle: async (call) => {
       const { operator, params } = call;
       const { savedViews: store } = services.core.stores;

@@ -7,8 +7,10 @@ import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
-import { toOperatorDelivery, urlSeenBy } from './view.ts';
 import { done, string, onlyReason } from '../../protocol/fields.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
+import type { WebhookDelivery } from '../../stores/webhooks/contract.ts';
+import { urlSeenBy } from '../roles.ts';
 
 /** Deliveries that are listed for one session. */
 const MAX_OF_SESSION = 100;
@@ -107,7 +109,7 @@ export function replayRoute(services: Services): Route {
     body: onlyReason,
     bodyExample: { reason: 'the server lost it' },
     reply: { description: 'The event will be sent', schema: done, example: { ok: true } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
     find: (call) => findWebhook(call, services),
     handle: async (call, _query, found) => {
       const replayed = await replayOne(found, call.params[1] ?? '', actBy(call), services.webhooks.endpoints);
@@ -135,7 +137,7 @@ export function replayManyRoute(services: Services): Route {
       schema: replayReply,
       example: { matched: 812, expected: 812 },
     },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'COUNT_CHANGED', 'QUERY_TOO_BROAD'],
+    refusals: ['NOT_FOUND', 'COUNT_CHANGED', 'QUERY_TOO_BROAD'],
     find: (call) => findWebhook(call, services),
     handle: async (call, _query, found) => {
       const { from: fromMs, to: toMs, types, dryRun = false, expected } = call.body;
@@ -180,4 +182,24 @@ export function sessionDeliveriesRoute(services: Services): Route {
       return { deliveries };
     },
   });
+}
+
+export function toOperatorDelivery(delivery: WebhookDelivery): OperatorDelivery {
+  const { eventId, endpointId, type, session, atMs, state, attempts, nextAtMs, doneAtMs, lastAtMs } = delivery;
+  const { lastStatus, lastCode, ms } = delivery;
+  return {
+    event: eventId,
+    webhook: endpointId,
+    type,
+    session,
+    at: iso(atMs),
+    state,
+    attempts,
+    nextAt: isoOrNull(nextAtMs),
+    doneAt: isoOrNull(doneAtMs),
+    lastAt: isoOrNull(lastAtMs),
+    lastStatus,
+    lastCode,
+    ms,
+  };
 }

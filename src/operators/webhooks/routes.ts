@@ -6,10 +6,10 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { WEBHOOK_TYPES } from '../../protocol/webhook-event.ts';
 import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
 import { addWebhook, changeWebhook, deleteWebhook, disableWebhook, enableWebhook, gone, rotateWebhook, tryWebhook } from '../../webhooks/endpoints.ts';
-import { seesTenant, tenantsOf, within } from '../roles.ts';
+import { seesTenant, tenantsOf, within, actorSeenBy, type Operator, urlSeenBy } from '../roles.ts';
 import { actBy, findTenant, operatorRoute, scopeOf } from '../route.ts';
-import { toOperatorWebhook } from './view.ts';
 import { done, string, ofTenant, onlyReason } from '../../protocol/fields.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
 
 export const exampleWebhook: OperatorWebhook = {
   id: 'wh_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -32,8 +32,6 @@ const TYPES = Object.entries(WEBHOOK_TYPES).map(([type, meaning]) => ({ type, me
 const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
 export const webhookParams = z.object({ id: string('The id of the webhook', exampleWebhook.id) });
-
-const CHANGES = ['ORIGIN_MISMATCH', 'NOT_FOUND'] as const;
 
 /** The endpoint that the request's path names; an endpoint of a tenant that the operator does not see is treated as missing. */
 export async function findWebhook(
@@ -104,7 +102,7 @@ export function addWebhookRoute(services: Services): Route {
       schema: newWebhookReply,
       example: { webhook: exampleWebhook, secret: exampleSecret },
     },
-    refusals: [...CHANGES, 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call) => findScope(call, services),
     handle: async (call, _query, tenantId) => {
       const { url, types } = call.body;
@@ -127,7 +125,7 @@ export function changeWebhookRoute(services: Services): Route {
     body: changeWebhookRequest,
     bodyExample: { types: ['session.settled', 'call.unconfirmed'] },
     reply: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
-    refusals: CHANGES,
+    refusals: ['NOT_FOUND'],
     find: (call) => findWebhook(call, services),
     handle: async (call, _query, found) => {
       const { url, types } = call.body;
@@ -149,7 +147,7 @@ export function deleteWebhookRoute(services: Services): Route {
     right: 'change',
     query: deleteWebhookFilters,
     reply: { description: 'The webhook was deleted', schema: done, example: { ok: true } },
-    refusals: [...CHANGES, 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call) => findWebhook(call, services),
     handle: async (call, { reason = null }, found) => {
       const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
@@ -170,7 +168,7 @@ export function rotateWebhookRoute(services: Services): Route {
     body: onlyReason,
     bodyExample: { reason: 'once a year' },
     reply: { status: 201, description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } },
-    refusals: [...CHANGES, 'CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     find: (call) => findWebhook(call, services),
     handle: async (call, _query, found) => {
       const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
@@ -198,7 +196,7 @@ export function tryWebhookRoute(services: Services): Route {
       schema: webhookTestReply,
       example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
     },
-    refusals: CHANGES,
+    refusals: ['NOT_FOUND'],
     find: (call) => findWebhook(call, services),
     handle: async (call, _query, found) => {
       const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
@@ -224,7 +222,7 @@ export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): 
     body: onlyReason,
     bodyExample: {},
     reply: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
-    refusals: CHANGES,
+    refusals: ['NOT_FOUND'],
     find: (call) => findWebhook(call, services),
     handle: async (call, _query, found) => {
       const turned = await turn(found, actBy(call), services.webhooks.endpoints);
@@ -250,4 +248,32 @@ async function findScope(
   if (scope === null || scope instanceof Refusal) return scope;
   const tenant = await findTenant(operator, scope, services);
   return tenant instanceof Refusal ? tenant : tenant.id;
+}
+
+/** An endpoint as an operator sees it. @param waiting number of waiting deliveries */
+export function toOperatorWebhook(
+  {
+    failingSinceMs,
+    probeAtMs,
+    createdAtMs,
+    createdBy,
+    probes: _probes,
+    healthySinceMs: _since,
+    types,
+    url,
+    ...endpoint
+  }: WebhookEndpoint,
+  operator: Operator,
+  waiting = 0,
+): OperatorWebhook {
+  return {
+    ...endpoint,
+    url: urlSeenBy(operator, url),
+    types: [...types],
+    failingSince: isoOrNull(failingSinceMs),
+    probeAt: isoOrNull(probeAtMs),
+    waiting,
+    createdAt: iso(createdAtMs),
+    createdBy: actorSeenBy(operator, createdBy),
+  };
 }

@@ -5,9 +5,8 @@ import { createCalendar, createPeriods, type QuotaDay } from '../../quota/calend
 import type { NewBudget } from '../../stores/budgets/contract.ts';
 import type { Tenant } from '../../stores/tenants/contract.ts';
 import type { OperatorServices } from '../services.ts';
-import type { ReplayMemory } from './contract.ts';
+import { type ReplayMemory, Replay } from './replay.ts';
 import { readInto } from './pages.ts';
-import { Replay } from './replay.ts';
 import { notReplayed, triedRules } from './rules.ts';
 
 /** The longest span of a replay, and how long before it a budget's usage is read. */

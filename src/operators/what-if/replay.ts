@@ -6,10 +6,25 @@ import type { ConnectedSpan } from '../../stores/budgets/contract.ts';
 import type { CountedUsage } from '../../stores/usage-reports/contract.ts';
 import { COUNTING_STEPS, runSteps } from '../../voice/create/create-session.ts';
 import type { CountingDeps } from '../../voice/create/step.ts';
-import type { ReplayMemory } from './contract.ts';
 import type { Talk } from './replay-connected.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
 import { ReplayUsage, type UsageOwner, type ReplayUsageDeps } from './replay-usage.ts';
+import type { AtOnce } from '../../kernel/eventually.ts';
+import type { Counters } from '../../stores/counters/contract.ts';
+import type { KeyName, KeySlots } from '../../stores/key-slots/contract.ts';
+import type { Slots } from '../../stores/slots/contract.ts';
+
+/** Counters and slots for one replay: engines in this process's memory, new each time. */
+export interface ReplayMemory {
+  readonly counters: Pick<Counters, 'take' | 'giveBack'>;
+  readonly slots: AtOnce<Slots>;
+  readonly keySlots: Pick<KeySlots, 'take' | 'free'> & {
+    /** Marks a session as open, whatever the limits are. */
+    hold(key: KeyName, sessionId: string, untilMs: number): void;
+    /** Marks a session as ended. */
+    end(key: KeyName, sessionId: string): void;
+  };
+}
 
 /** A session that is open at this point of the replay. */
 interface Open extends UsageOwner {

@@ -44,7 +44,7 @@ export function whatIfRoute(services: Services): Route {
     },
     perOperator: { name: 'what-if', perMinute: PER_MINUTE },
     replies: { 200: { description: 'The result of the replay', schema: whatIfReply, example } },
-    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'QUERY_TOO_BROAD'],
+    refusals: ['NOT_FOUND', 'QUERY_TOO_BROAD'],
     async handle(call): Promise<Result> {
       const asked = await toReplay(call, services);
       if (asked instanceof Refusal) return asked;

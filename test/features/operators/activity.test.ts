@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { ActivityWriter } from '../../../src/operators/overview/activity-writer.ts';
-import { byLabel, movedBetween } from '../../../src/operators/overview/activity-spans.ts';
-import { whatHappened, whatMoved } from '../../../src/operators/overview/changes.ts';
-import { readMints } from '../../../src/operators/overview/mints.ts';
-import { usualHour } from '../../../src/operators/overview/usual-hour.ts';
+import { byLabel, movedBetween, usualHour, readMints } from '../../../src/operators/overview/activity-spans.ts';
+import { whatHappened, whatMoved } from '../../../src/operators/overview/changes-routes.ts';
 import type { ActivityCount, CountChange, Stretch } from '../../../src/stores/activity/contract.ts';
 import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';
 import { Activity } from '../../../src/telemetry/activity.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { whatHappened } from '../../../src/operators/overview/changes.ts';
+import { whatHappened } from '../../../src/operators/overview/changes-routes.ts';
 import { whatStandsOut } from '../../../src/web/console/data/attention.ts';
 import { oddNodes } from '../../../src/web/console/data/nodes.ts';
 import { askedRange, dayIn, everyDay } from '../../../src/web/console/data/usage-range.ts';
