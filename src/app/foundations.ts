@@ -10,7 +10,7 @@ import type { KeptMail, Mailer } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { readPrices, type Prices } from '../metering/prices.ts';
 import { thisNode, type NodeIdentity } from '../node/identity.ts';
-import { createLoopDelay, type LoopDelay } from '../operators/live/config-hash.ts';
+import { createLoopDelay, type LoopDelay } from '../operators/live/this-process.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import { createPostgresStores, type PostgresStores } from '../stores/postgres.ts';
 import { createEvents, type Events } from '../telemetry/events.ts';

@@ -1,7 +1,7 @@
 import type { TracedEvent } from '../actors/trace.ts';
-import { reportActs } from '../operators/act.ts';
+import { reportActs } from '../operators/journal/acts.ts';
 import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
-import { SessionNotes, transitionOf, type HostedRecords } from '../operators/journal/transition.ts';
+import { SessionNotes, transitionOf, type HostedRecords } from '../operators/journal/events.ts';
 import { JournalWriter } from '../operators/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';

@@ -9,7 +9,7 @@ import type { Hub } from '../channel/hub.ts';
 import { tellActs, tellNotes, tellSessions } from '../feed/facts.ts';
 import { Feed } from '../feed/feed.ts';
 import { ActivityWriter } from '../operators/overview/activity-writer.ts';
-import { hashConfig, hashSettings } from '../operators/live/config-hash.ts';
+import { hashConfig, hashSettings } from '../operators/live/this-process.ts';
 import { Dependencies } from '../operators/live/dependencies.ts';
 import { createOverviewCache, type OverviewCache } from '../operators/overview/overview-cache.ts';
 import { Inspector } from '../operators/machines/inspector.ts';

@@ -5,7 +5,7 @@ import { refOf } from '../kernel/ids.ts';
 import { iso } from '../kernel/time.ts';
 import { deadlineOf } from '../operators/sessions/view.ts';
 import { toWholeAuditRow, viewOfEvent } from '../operators/journal/view.ts';
-import type { HostedRecords } from '../operators/journal/transition.ts';
+import type { HostedRecords } from '../operators/journal/events.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 import type { Feed } from './feed.ts';
 

@@ -1,6 +1,6 @@
 import { mayDo, type Operator } from '../operators/roles.ts';
 import { iso } from '../kernel/time.ts';
-import { totalsOf } from '../operators/overview/activity-spans.ts';
+import { totalsOf } from '../operators/overview/activity.ts';
 import type { OverviewCache } from '../operators/overview/overview-cache.ts';
 import type { FeedFrame } from '../protocol/operator/feed.ts';
 

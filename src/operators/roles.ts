@@ -95,6 +95,11 @@ export function actorSeenBy({ role, actor: self }: Operator, actor: string): str
     : `${actor.slice(0, 1)}…${actor.slice(at)}`;
 }
 
+/** A text in which each address is masked like that. */
+export function addressesSeenBy(operator: Operator, text: string | null): string | null {
+  return text?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
+}
+
 /** The address of a webhook. Knowing its path is often enough to post there, so roles that change nothing see its origin only. */
 export function urlSeenBy({ role }: Operator, url: string): string {
   return mayDo(role, 'change') ? url : `${new URL(url).origin}/…`;

@@ -11,7 +11,7 @@ import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types
 import { createHost, type HostedRecord } from '../../src/actors/host.ts';
 import type { TracedEvent } from '../../src/actors/trace.ts';
 import { viewOfEvent } from '../../src/operators/journal/view.ts';
-import { transitionOf, type HostedRecords } from '../../src/operators/journal/transition.ts';
+import { transitionOf, type HostedRecords } from '../../src/operators/journal/events.ts';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
 import { limits as callLimits } from '../machines/voice-call-support.ts';
 import { defaults as voiceLimits } from '../machines/voice-session-support.ts';

@@ -12,7 +12,7 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { ownLoginRoutes } from './own-logins.ts';
 import { loginRoutes } from './login.ts';
 import { openCallRoute, openVendorCallRoute } from './open-call.ts';
-import { operatorRoutes } from '../../operators/routes.ts';
+import { operatorRoutes } from '../../operators/all-routes.ts';
 import { inspectRoute } from '../../operators/machines/routes.ts';
 import { rateSessionRoute } from './rate-session.ts';
 import { socketRoute } from './socket.ts';

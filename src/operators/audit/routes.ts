@@ -6,8 +6,9 @@ import type { JournalPage, JournalQuery } from '../../stores/journal/contract.ts
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { toAuditRow } from '../journal/view.ts';
-import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
+import { operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
+import { journalCursor, pageEnd, readJournalCursor } from '../pagination.ts';
 
 const exampleRow: ListedAuditRow = {
   at: '2030-01-01T12:05:02.004Z',

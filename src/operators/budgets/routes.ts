@@ -22,7 +22,7 @@ import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';
-import { act } from '../act.ts';
+import { act } from '../journal/acts.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
 import { done, string } from '../../protocol/fields.ts';
 

@@ -1,16 +1,8 @@
-import {
-  callFilters,
-  listedCallDetail,
-  type ListedOperatorCall,
-  type OperatorCall,
-  operatorCallDetail,
-  operatorCallPage,
-  type OperatorToolCall,
-} from '../../protocol/operator/call.ts';
+import { callFilters, listedCallDetail, type ListedOperatorCall, type OperatorCall, operatorCallDetail, operatorCallPage, type OperatorToolCall } from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall } from './view.ts';
-import { exampleEvent, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
+import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';
@@ -20,6 +12,7 @@ import { refOf } from '../../kernel/ids.ts';
 import { sample } from '../../http/samples.ts';
 import { seesTenant, tenantsOf } from '../roles.ts';
 import { whyOfCall } from './why.ts';
+import { pageEnd, readCursor } from '../pagination.ts';
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',

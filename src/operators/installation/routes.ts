@@ -1,5 +1,5 @@
 import { version } from '../../../config/version.ts';
-import { actorSeenBy, mayDo, type Operator, RIGHTS, seesTenant } from '../roles.ts';
+import { addressesSeenBy, mayDo, type Operator, RIGHTS, seesTenant } from '../roles.ts';
 import { iso } from '../../kernel/time.ts';
 import { operatorMe, type OperatorMe, operatorSettings } from '../../protocol/operator/me.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -87,15 +87,10 @@ export function settingsRoute(services: Services): Route {
       const nodes = services.core.nodes
         .list()
         .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === services.operators.configHash }));
-      const settings = services.core.config.shown.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
+      const settings = services.core.config.shown.map((one) => ({ ...one, value: addressesSeenBy(call.operator, one.value) }));
       return { settings, differs: services.core.nodes.differing(), nodes };
     },
   });
-}
-
-/** Masks the addresses in a value as the audit does. */
-function seenBy(operator: Operator, value: string | null): string | null {
-  return value?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
 }
 
 export const exampleNode: OperatorNode = {

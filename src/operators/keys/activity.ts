@@ -2,7 +2,7 @@ import { toUsed } from '../../protocol/operator/usage.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { OperatorKey } from '../../protocol/operator/key.ts';
 import type { ActivityKind, KeyCounted, Span } from '../../stores/activity/contract.ts';
-import { endOfBucket } from '../overview/activity-spans.ts';
+import { endOfBucket } from '../overview/activity.ts';
 import type { OperatorServices } from '../services.ts';
 
 const WEEK_MS = 7 * DAY_MS;

@@ -3,12 +3,13 @@ import { iso } from '../../kernel/time.ts';
 import { challengeFilters, challengePage, type OperatorChallenge, operatorChallengeDetail } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
+import { exampleEvent, operatorRoute } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/fields.ts';
 import { classify as classifyChallenge } from '../../../machines/otp-challenge/selectors.ts';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
+import { readCursor, writeCursor } from '../pagination.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',

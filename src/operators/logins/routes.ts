@@ -4,17 +4,18 @@ import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail, liftAddressReply, liftAddressRequest } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { actBy, exampleEvent, operatorRoute, pageEnd, readCursor } from '../route.ts';
+import { actBy, exampleEvent, operatorRoute } from '../route.ts';
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string, onlyReason } from '../../protocol/fields.ts';
 import { revokeLoginReply, loginName } from '../../protocol/login.ts';
 import type { Logins } from '../../stores/logins/contract.ts';
-import { act, type ActBy } from '../act.ts';
+import { act, type ActBy } from '../journal/acts.ts';
 import type { OperatorServices } from '../services.ts';
 import { iso } from '../../kernel/time.ts';
 import { actorSeenBy, type Operator } from '../roles.ts';
+import { pageEnd, readCursor } from '../pagination.ts';
 
 const exampleLogin: OperatorLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',

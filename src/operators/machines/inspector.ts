@@ -4,7 +4,7 @@ import { stateValue } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { TracedEvent } from '../../actors/trace.ts';
 import type { Socket, SocketListener } from '../../kernel/socket.ts';
-import { policyOf, type HostedRecords } from '../journal/transition.ts';
+import { policyOf, type HostedRecords } from '../journal/events.ts';
 import type { MachineWithWords } from './machines.ts';
 
 export const INSPECT_PATH = '/api/operator/inspect';

@@ -1,6 +1,6 @@
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import { actorSeenBy, within } from '../roles.ts';
-import { LONGEST_SPAN_MS, movedBetween, readMints } from './activity-spans.ts';
+import { LONGEST_SPAN_MS, movedBetween, readMints } from './activity.ts';
 import { changesSince, operatorChanges, type OperatorChanges } from '../../protocol/operator/overview.ts';
 import type { Journal, JournalQuery, NewEntry } from '../../stores/journal/contract.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';

@@ -6,7 +6,7 @@ import type { ActivityStore, CountChange } from '../../stores/activity/contract.
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import type { EndingFilter, VoiceHistory } from '../../stores/voice-history/contract.ts';
-import { lately, lastMinute, usualHour, readMints } from './activity-spans.ts';
+import { lately, lastMinute, usualHour, readMints } from './activity.ts';
 import type { Dependencies } from '../live/dependencies.ts';
 
 const SOON_MS = MINUTE_MS;

@@ -6,7 +6,7 @@ import { ifAway } from '../../kernel/errors.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../route.ts';
 import { iso } from '../../kernel/time.ts';
-import { activityOf, seriesOf } from './activity-spans.ts';
+import { activityOf, seriesOf } from './activity.ts';
 import { judge } from './verdict.ts';
 import type { CountChange } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';

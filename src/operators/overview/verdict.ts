@@ -1,7 +1,7 @@
 import type { OperatorVerdict } from '../../protocol/operator/overview.ts';
 import type { DependencyState, OperatorNode } from '../../protocol/operator/node.ts';
 import type { CountChange } from '../../stores/activity/contract.ts';
-import { readMints, type Mints } from './activity-spans.ts';
+import { readMints, type Mints } from './activity.ts';
 
 /** The fewest mints that allow a verdict, and the thresholds. */
 const MIN_MINTS = 5;

@@ -2,22 +2,17 @@ import { z } from 'zod';
 import { type Operator, within } from '../roles.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
-import { LONGEST_SPAN_MS, refusedBetween } from '../overview/activity-spans.ts';
+import { LONGEST_SPAN_MS, refusedBetween } from '../overview/activity.ts';
 import { findRefusal } from '../journal/read.ts';
 import { viewOfRefusal } from '../journal/view.ts';
-import {
-  exactRefusal,
-  type OperatorRefusal,
-  operatorRefusalPage,
-  refusalFilters,
-  refusalMinute,
-} from '../../protocol/operator/refusal.ts';
+import { exactRefusal, type OperatorRefusal, operatorRefusalPage, refusalFilters, refusalMinute } from '../../protocol/operator/refusal.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { JournalQuery } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
-import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
+import { operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
+import { journalCursor, pageEnd, readJournalCursor } from '../pagination.ts';
 
 const exampleRefusal: OperatorRefusal = {
   requestId: sample.requestId,

@@ -5,7 +5,7 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { actBy, operatorRoute } from '../route.ts';
-import { act } from '../act.ts';
+import { act } from '../journal/acts.ts';
 import type { Services } from '../../http/services.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { refOf } from '../../kernel/ids.ts';

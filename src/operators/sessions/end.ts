@@ -3,7 +3,7 @@ import { ifAway } from '../../kernel/errors.ts';
 import { randomId, refOf } from '../../kernel/ids.ts';
 import { noSuchSession, Refusal } from '../../protocol/refusal.ts';
 import type { HistoryFilter, HistoryRow, Position } from '../../stores/voice-history/contract.ts';
-import { act, actOnMany, type ActBy } from '../act.ts';
+import { act, actOnMany, type ActBy } from '../journal/acts.ts';
 import type { OperatorServices } from '../services.ts';
 import { iso } from '../../kernel/time.ts';
 import { longestMs } from '../../voice/deadlines.ts';

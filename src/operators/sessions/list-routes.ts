@@ -6,11 +6,12 @@ import type { HistorySort, Position } from '../../stores/voice-history/contract.
 import { endingSoon } from '../../voice/ending-soon.ts';
 import { refOf } from '../../kernel/ids.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute, pageEnd, readCursor, actBy } from '../route.ts';
+import { operatorRoute, actBy } from '../route.ts';
 import { toOperatorSession, toHistoryFilter } from './view.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';
 import { endMany, findSome, nameOfFilter, openOnly, tenantMeant } from './end.ts';
+import { pageEnd, readCursor } from '../pagination.ts';
 
 export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,

@@ -10,7 +10,7 @@ import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { callsOf, toOperatorCalls } from '../calls/view.ts';
-import { exampleEvent, findNamed, journalCursor, NAMED, operatorRoute, readCursor, readJournalCursor, sessionParams, writeCursor, actBy } from '../route.ts';
+import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams, actBy } from '../route.ts';
 import { refusalsOf, timelineCounts, timelineOf } from './timeline.ts';
 import { whyNoWhisper, whisper } from './whisper.ts';
 import { actOf, whyOf } from './explain.ts';
@@ -23,6 +23,7 @@ import { done, onlyReason } from '../../protocol/fields.ts';
 import { viewOf } from '../../voice/records.ts';
 import { sample } from '../../http/samples.ts';
 import { endSession } from './end.ts';
+import { journalCursor, readCursor, readJournalCursor, writeCursor } from '../pagination.ts';
 
 /** The newest acts on a session that are returned with it. */
 const MAX_ACTS = 5;

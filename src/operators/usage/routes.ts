@@ -1,14 +1,15 @@
 import type { z } from 'zod';
 import { type Operator, tenantsOf, within } from '../roles.ts';
 import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
-import { ceilingsOf, recentSinceMs, projectTo, shareOf } from './projection.ts';
+import { ceilingsOf, recentSinceMs, projectTo, shareOf } from './ceilings.ts';
 import { type OperatorUsageRow, toUsed, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { UsageAsked, UsagePosition, UsageReport } from '../../stores/usage-reports/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute, readCursor, writeCursor } from '../route.ts';
+import { operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
+import { readCursor, writeCursor } from '../pagination.ts';
 
 type Query = z.output<typeof usageFilters>;
 

@@ -3,7 +3,7 @@ import { toUsed, type Spend } from '../../protocol/operator/usage.ts';
 import { addTotals, NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import { covers } from '../../stores/tenants/contract.ts';
 import type { UsageReport } from '../../stores/usage-reports/contract.ts';
-import { projectTo, reachesAtMs, ceilingOfAll, ceilingsOf, recentSinceMs } from './projection.ts';
+import { projectTo, reachesAtMs, ceilingOfAll, ceilingsOf, recentSinceMs } from './ceilings.ts';
 import type { OperatorServices } from '../services.ts';
 
 /** How many subjects with the highest usage are checked, and how many of those that reach a ceiling first are reported. */

@@ -7,7 +7,7 @@ import { type OperatorView, savedViews, saveViewReply, saveViewRequest } from '.
 import { Refusal } from '../../protocol/refusal.ts';
 import { done, string } from '../../protocol/fields.ts';
 import type { SavedView } from '../../stores/saved-views/contract.ts';
-import { act } from '../act.ts';
+import { act } from '../journal/acts.ts';
 import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 

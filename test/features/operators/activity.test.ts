@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { ActivityWriter } from '../../../src/operators/overview/activity-writer.ts';
-import { byLabel, movedBetween, usualHour, readMints } from '../../../src/operators/overview/activity-spans.ts';
+import { byLabel, movedBetween, usualHour, readMints } from '../../../src/operators/overview/activity.ts';
 import { whatHappened, whatMoved } from '../../../src/operators/overview/changes-routes.ts';
 import type { ActivityCount, CountChange, Stretch } from '../../../src/stores/activity/contract.ts';
 import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';

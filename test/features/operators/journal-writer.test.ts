@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TracedEvent } from '../../../src/actors/trace.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { transitionOf, type HostedRecords } from '../../../src/operators/journal/transition.ts';
+import { transitionOf, type HostedRecords } from '../../../src/operators/journal/events.ts';
 import { JournalWriter } from '../../../src/operators/journal/writer.ts';
 import type { NoteKind } from '../../../src/protocol/operator/event.ts';
 import type { EntryKind, NewEntry, TransitionDetail } from '../../../src/stores/journal/contract.ts';

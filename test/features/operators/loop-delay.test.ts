@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { createLoopDelay } from '../../../src/operators/live/config-hash.ts';
+import { createLoopDelay } from '../../../src/operators/live/this-process.ts';
 import { soon } from '../../support/soon.ts';
 
 const HELD_MS = 200;

@@ -2,7 +2,7 @@ import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { PassiveHealth } from '../../../src/kernel/passive-health.ts';
-import { hashConfig, hashSettings } from '../../../src/operators/live/config-hash.ts';
+import { hashConfig, hashSettings } from '../../../src/operators/live/this-process.ts';
 import { Dependencies } from '../../../src/operators/live/dependencies.ts';
 import { NodeList } from '../../../src/node/nodes.ts';
 import { Presence } from '../../../src/node/presence.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { projectTo, reachesAtMs, shareOf } from '../../../src/operators/usage/projection.ts';
+import { projectTo, reachesAtMs, shareOf } from '../../../src/operators/usage/ceilings.ts';
 import { HOUR, MINUTE, NOON } from '../../support/clock.ts';
 
 const MIDNIGHT = NOON + 12 * HOUR;

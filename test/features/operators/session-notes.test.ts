@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refOf } from '../../../src/kernel/ids.ts';
-import { SessionNotes } from '../../../src/operators/journal/transition.ts';
+import { SessionNotes } from '../../../src/operators/journal/events.ts';
 import type { NewEntry, SessionNote } from '../../../src/stores/journal/contract.ts';
 import { voiceRecord } from '../../contracts/support.ts';
 

@@ -1,8 +1,8 @@
-import { ifAway } from '../kernel/errors.ts';
-import { settleAll } from '../kernel/settle-all.ts';
-import type { ActAction, ActResult, ActRole } from '../stores/journal/act-contract.ts';
-import { audited, mayHaveHappened, newAct, type ActLog, type NewEntry } from '../stores/journal/contract.ts';
-import type { OperatorServices } from './services.ts';
+import { ifAway } from '../../kernel/errors.ts';
+import { settleAll } from '../../kernel/settle-all.ts';
+import type { ActAction, ActResult, ActRole } from '../../stores/journal/act-contract.ts';
+import { audited, mayHaveHappened, newAct, type ActLog, type NewEntry } from '../../stores/journal/contract.ts';
+import type { OperatorServices } from '../services.ts';
 
 /** How many changes of one act run at once. */
 const AT_ONCE = 50;
