@@ -6,18 +6,24 @@ import type { Language } from '../protocol/visitor-messages/languages.ts';
 import { languageOfTag } from '../protocol/visitor-messages/accept-language.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
-import type { SocketUse } from './socket-limits.ts';
-import { attachedFrame, badFrame, endedFrame, faultFrame, heartbeatAnswer, toldState } from './answers.ts';
-import { askCall } from './call-requests.ts';
+import type { SocketUse, SocketLease } from './socket-limits.ts';
+import {
+  attachedFrame,
+  badFrame,
+  endedFrame,
+  faultFrame,
+  heartbeatAnswer,
+  toldState,
+  readFrame,
+  answerUsage,
+  keepRating,
+  endLoginOnViolation,
+  resumeTokenOf,
+  noteSocket,
+} from './frames.ts';
+import { askCall } from './call-sockets.ts';
 import type { ConnectionContext } from './deps.ts';
-import { answerRating } from './rating-answer.ts';
-import type { SocketLease } from './socket-leases.ts';
-import { readFrame } from './read-frame.ts';
-import { resumeTokenOf } from './resume-token.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
-import { answerUsage } from './usage-answer.ts';
-import { noteSocket } from './note-socket.ts';
-import { endLoginOnViolation } from './end-login.ts';
 import { presentOr, untoldWarning, type Warning } from './warnings.ts';
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
@@ -32,13 +38,14 @@ const MAX_BAD_FRAMES = 3;
 export class Connection implements SocketListener {
   attachedAtMs = 0;
   maxMessageBytes: number | undefined;
+  /** The session as this socket last saw it; undefined until it is attached. */
+  record: VoiceRecord | undefined;
   readonly #socket: Socket;
   readonly #address: SocketUse;
   readonly #context: ConnectionContext<Connection>;
   #language: Language;
   #sessionId: string | undefined;
   #lease: SocketLease | undefined;
-  #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
   /** An end that became known while the record, or an answer, was on its way. */
   #missedEnd: EndReason | null = null;
@@ -60,11 +67,6 @@ export class Connection implements SocketListener {
     context.expect(this);
   }
 
-  /** The session as this socket last saw it; undefined until it is attached. */
-  get record(): VoiceRecord | undefined {
-    return this.#record;
-  }
-
   message(text: string): void {
     const at = this.#context.deps.clock.now();
     if (this.#spend(at)) this.#take(readFrame(text), at);
@@ -82,7 +84,7 @@ export class Connection implements SocketListener {
   closed(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    noteSocket(this.#record, 'detached', { code }, this.#context.deps);
+    noteSocket(this.record, 'detached', { code }, this.#context.deps);
     this.#waiting?.splice(0);
     this.#context.remove(this.#sessionId, this);
     this.#context.addresses.leave(this.#address);
@@ -99,7 +101,7 @@ export class Connection implements SocketListener {
   /** Tells the client about a transition, wherever it happened; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
     const isOwn = endReason !== null && (this.#ownEnd === 'any' || this.#ownEnd === endReason);
-    if (this.#record === undefined || isOwn) {
+    if (this.record === undefined || isOwn) {
       this.#state = state;
       this.#missedEnd = endReason;
     } else if (endReason !== null) this.#tellEnd(endReason);
@@ -111,7 +113,7 @@ export class Connection implements SocketListener {
 
   /** Warns the client when its session is about to end; call it about every second. */
   warn(at: number): void {
-    const record = this.#record;
+    const record = this.record;
     if (record === undefined || this.#untold(record, at) === undefined) return;
     // A heartbeat over HTTP or another socket may have moved the end: the current record decides whether the warning is due.
     void andThen(presentOr(record, this.#context.deps.sessions), (present) => this.#warnOf(present, at));
@@ -119,9 +121,9 @@ export class Connection implements SocketListener {
 
   /** Warns an attached client that its session is about to end, or that it nears its ceiling. */
   sendWarning(reason: 'duration' | 'idle' | 'quota', secondsLeft?: number): void {
-    if (this.#record === undefined) return;
+    if (this.record === undefined) return;
     this.send({ type: 'warning', reason, secondsLeft });
-    noteSocket(this.#record, 'warned', { limit: reason, secondsLeft: secondsLeft ?? null }, this.#context.deps);
+    noteSocket(this.record, 'warned', { limit: reason, secondsLeft: secondsLeft ?? null }, this.#context.deps);
   }
 
   /** Closes a socket that does not read: a frame is never dropped silently. */
@@ -167,10 +169,10 @@ export class Connection implements SocketListener {
   }
 
   #answer(frame: ClientFrame, at: number): Eventually<void> {
-    const record = this.#record;
+    const record = this.record;
     if (frame.type === 'attach') return record === undefined ? this.#attach(frame, at) : this.#refuseFrame();
     if (record === undefined) return this.#refuseFrame();
-    if (frame.type === 'rate') return answerRating(record, frame.value, at, this.#context.deps);
+    if (frame.type === 'rate') return keepRating(record, frame.value, at, this.#context.deps);
     switch (frame.type) {
       case 'heartbeat':
         return this.#heartbeat(record, frame, at);
@@ -178,10 +180,7 @@ export class Connection implements SocketListener {
         return this.#usage(record, frame, at);
       case 'end':
         return this.#end(record, at);
-      case 'say':
-      case 'interrupt':
-      case 'talk':
-      case 'tool_result':
+      default:
         return askCall({ record, language: this.#language, send: (answer) => this.send(answer) }, frame, this.#context);
     }
   }
@@ -213,7 +212,7 @@ export class Connection implements SocketListener {
     if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
     // The bucket of the address has already paid for this frame.
     if (!sessions.spend(lease.use, at)) return this.close(closeCode.tooMany, 'too many frames');
-    this.#record = record;
+    this.record = record;
     this.#state ??= toldState(record, at, deps);
     this.send(attachedFrame(record, this.#state, at, resume, deps));
     noteSocket(record, 'attached', {}, deps);
@@ -229,7 +228,7 @@ export class Connection implements SocketListener {
   #answerHeartbeat(outcome: VoiceOutcome | undefined, { id }: Frame<'heartbeat'>, at: number): Eventually<void> {
     if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
     const { record, facts } = outcome;
-    this.#record = record;
+    this.record = record;
     for (const fact of facts) if (fact.type !== 'session.ended') this.push(stateAfter(fact), null);
     if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
     this.#state = 'engaged';
@@ -274,7 +273,7 @@ export class Connection implements SocketListener {
   }
 
   #warnOf(record: VoiceRecord, at: number): void {
-    this.#record = record;
+    this.record = record;
     const warning = this.#untold(record, at);
     if (warning === undefined) return;
     this.#warned = warning;

@@ -1,6 +1,5 @@
-import type { SocketLimits } from './socket-limits.ts';
+import type { SocketLimits, SocketLeases } from './socket-limits.ts';
 import type { CallSockets } from './call-sockets.ts';
-import type { SocketLeases } from './socket-leases.ts';
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { SuspectList } from '../bots/contract.ts';

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heartbeatAnswer } from '../../src/channel/answers.ts';
+import { heartbeatAnswer, readFrame } from '../../src/channel/frames.ts';
 import { clientFrame } from '../../src/protocol/frames.ts';
-import { readFrame } from '../../src/channel/read-frame.ts';
 import { viewOf } from '../../src/voice/records.ts';
 import { voiceRecord } from '../contracts/support.ts';
 import { complaint } from './fake-socket.ts';

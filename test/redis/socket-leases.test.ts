@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_SOCKETS, SocketLimits } from '../../src/channel/socket-limits.ts';
-import { SocketLeases } from '../../src/channel/socket-leases.ts';
+import { MAX_SOCKETS, SocketLimits, SocketLeases } from '../../src/channel/socket-limits.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { NodeLease } from '../../src/node/lease.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';

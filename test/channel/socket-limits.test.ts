@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameBucket } from '../../src/channel/frame-bucket.ts';
+import { FrameBucket } from '../../src/channel/socket-limits.ts';
 
 describe('a frame bucket', () => {
   it('decides as a token bucket does', () => {
