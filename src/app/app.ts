@@ -1,13 +1,12 @@
 import type { Config } from '../../config/config.ts';
-import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
+import { faultReply, framingRefusal, plainReply } from '../http/refusals.ts';
 import { createUnreadCount } from '../http/steps/rate-limit.ts';
 import { Disposables } from '../kernel/disposables.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import type { Log } from '../telemetry/log.ts';
 import { findDemoKey } from '../tenants/demo.ts';
-import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
-import { listen, type ListenOptions, type Transport } from '../transport/server.ts';
+import { connectionsWithin, openFilesLimit, listen, type ListenOptions, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';

@@ -7,8 +7,7 @@ import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { NodeList } from '../node/nodes.ts';
 import type { Presence } from '../node/presence.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import { FeedPeers } from './feed-peers.ts';
-import { RefusalFacts } from './refusal-facts.ts';
+import { FeedPeers, RefusalFacts } from './facts.ts';
 import { groupOf, tickOf, type TickFigures } from './ticks.ts';
 import { Watcher } from './watcher.ts';
 

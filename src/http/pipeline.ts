@@ -1,20 +1,25 @@
 import { NOBODY } from '../operators/roles.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Refusal } from '../protocol/refusal.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { clientAddress } from './client-address.ts';
-import { refusalOfFault } from './error-reply.ts';
-import { invalid } from './invalid-request.ts';
+import { refusalOfFault, invalid } from './refusals.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
-import type { Endpoint, RequestContext, Step } from './request-context.ts';
-import { accessOfPath, windowOfPath, type Result, type Route } from './route.ts';
-import { createRouter, noParams, type Match } from './router.ts';
+import {
+  type Endpoint,
+  type RequestContext,
+  type Step,
+  accessOfPath,
+  windowOfPath,
+  type Result,
+  type Route,
+} from './route.ts';
 import type { Services } from './services.ts';
 import { createAnswer } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
 import { bringsCredentials, createLimits } from './steps/rate-limit.ts';
 import { createLogin, requireRole } from './steps/login.ts';
-import { createMethodCheck } from './steps/method.ts';
-import { corsScopeOf, createOriginCheck } from './steps/origin.ts';
+import { corsScopeOf, createOriginCheck, preflightHeaders } from './steps/origin.ts';
+import { isStorable } from '../kernel/unstorable.ts';
 
 type PipelineServices = Pick<Services, 'core' | 'identity' | 'operators' | 'origins'>;
 
@@ -156,4 +161,72 @@ function createContextOf(
       body: undefined,
     };
   };
+}
+
+/** Answers requests without a handler: unknown paths, methods that a path does not have, and preflights. */
+function createMethodCheck({ origins }: Pick<Services, 'origins'>): Step {
+  return ({ request: { headers, method, path }, endpoint: { allow, cors }, origin }) => {
+    if (allow === '') return new Refusal('NOT_FOUND', `There is no ${path.slice(0, 200)}; see /docs for all paths.`);
+    if (method !== 'OPTIONS') return new Refusal('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${allow}.`);
+    const allowed = preflightHeaders(origins, origin, cors, allow, headers['access-control-request-headers']);
+    return { status: 204, body: '', headers: [['Allow', allow], ...allowed] };
+  };
+}
+
+/** What a path leads to. */
+interface Match {
+  /** The routes of the path, by method. */
+  readonly methods: ReadonlyMap<string, Route>;
+  /** The Allow header of the path. */
+  readonly allow: string;
+  readonly params: readonly string[];
+}
+
+const noParams: readonly string[] = [];
+
+/** The routes by path: `fixed` ones, which are looked up, and `match` for paths with parameters, tried in the order of the list. */
+function createRouter(routes: readonly Route[]): {
+  readonly fixed: ReadonlyMap<string, Match>;
+  readonly match: (path: string) => Match | undefined;
+} {
+  const fixed = new Map<string, Match>();
+  const patterns: { readonly pattern: RegExp; readonly methods: Map<string, Route> }[] = [];
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const methods = new Map<string, Route>(
+      routes.filter((route) => route.path === path).map((route) => [route.method, route]),
+    );
+    if (path.includes('{')) patterns.push({ pattern: toPattern(path), methods });
+    else fixed.set(path, { methods, allow: allowOf(methods), params: noParams });
+  }
+
+  function match(path: string): Match | undefined {
+    for (const { pattern, methods } of patterns) {
+      const found = pattern.exec(path);
+      if (found !== null) return { methods, allow: allowOf(methods), params: found.slice(1).map(decode) };
+    }
+    return undefined;
+  }
+
+  return { fixed, match };
+}
+
+function allowOf(methods: ReadonlyMap<string, Route>): string {
+  const names = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+/** `{name}` matches one segment of a path; `{name*}`, which comes last, matches the whole rest. */
+function toPattern(path: string): RegExp {
+  const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/\{[^}]+\*\}$/, '(.+)').replace(/\{[^}]+\}/g, '([^/]+)')}$`);
+}
+
+/** A segment that cannot be decoded or stored stays as it came; it matches nothing then, because no id has a percent sign. */
+function decode(segment: string): string {
+  try {
+    const text = decodeURIComponent(segment);
+    return isStorable(text) ? text : segment;
+  } catch {
+    return segment;
+  }
 }

@@ -3,7 +3,7 @@ import { clip } from '../kernel/text.ts';
 import { nearest } from '../protocol/validation-messages.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { fieldsInWords, invalidFields, MAX_NAME_LENGTH } from './invalid-request.ts';
+import { fieldsInWords, invalidFields, MAX_NAME_LENGTH } from './refusals.ts';
 
 /** Parses a query by its schema; a refusal names the parameters that are unknown, invalid, repeated or cannot be stored. */
 export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.output<S> | Refusal {

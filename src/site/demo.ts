@@ -9,9 +9,7 @@ import type { Header } from '../http/message.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { sendDocument } from '../http/documents.ts';
-import { pagePolicyWith, sendFile, sendLongPage, sendPacked } from './files.ts';
-import { pageRoute } from './page-route.ts';
-import { shareTags } from './share.ts';
+import { pagePolicyWith, sendFile, sendLongPage, sendPacked, pageRoute, shareTags } from './files.ts';
 
 export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 

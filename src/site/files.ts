@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { packingFor, packOf, sendContent, tagged, type Content } from '../http/documents.ts';
 import { JSON_TYPE, type Header } from '../http/message.ts';
-import type { Call, Result } from '../http/route.ts';
+import { type Call, type Result, defineRoute, type CorsScope, type Route } from '../http/route.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { html, type Html } from './html.ts';
@@ -143,4 +143,52 @@ export type Places = Readonly<Record<string, Html | string>>;
 
 function fill(shell: string, places: Places): string {
   return shell.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => html`${places[name]}`.text);
+}
+
+/** A page, or a file that one loads. It is not part of the API, so the descriptions leave it out. */
+export function pageRoute(
+  path: string,
+  handle: (call: Call) => Eventually<Result>,
+  cors: CorsScope = 'console',
+): Route {
+  return defineRoute({
+    method: 'GET',
+    path,
+    summary: path,
+    tag: 'hidden',
+    access: 'public',
+    cors,
+    replies: {},
+    refusals: [],
+    handle,
+  });
+}
+
+/** File names as the build makes them; a path cannot name any other file. */
+const asset = /^[\w-]+-[\w-]{8}\.(?:js|css)$/;
+
+/** Files that a page of the build loads; their names change with their content. */
+export function assetRoute(page: string, webDirectory: URL): Route {
+  return pageRoute(`/${page}/assets/{name}`, (call) => {
+    const [name = ''] = call.params;
+    if (!asset.test(name)) return new Refusal('NOT_FOUND', `There is no such file of /${page}.`);
+    return sendAsset(call, new URL(`${page}/assets/${name}`, webDirectory));
+  });
+}
+
+/** What chats and social networks show for a link to a page (https://ogp.me); they accept absolute addresses only. */
+export function shareTags(publicUrl: string, path: string, title: string, description: string): Html {
+  const properties = [
+    ['og:type', 'website'],
+    ['og:site_name', 'Switchboard'],
+    ['og:title', title],
+    ['og:description', description],
+    ['og:url', `${publicUrl}${path}`],
+    ['og:image', `${publicUrl}/share.png`],
+    ['og:image:width', '1200'],
+    ['og:image:height', '630'],
+    ['og:image:alt', 'Switchboard: voice agents on your page, within limits that hold'],
+  ] as const;
+  return html`${properties.map(([property, content]) => html`<meta property="${property}" content="${content}" />`)}
+    <meta name="twitter:card" content="summary_large_image" />`;
 }

@@ -1,14 +1,12 @@
 import { repository } from '../../config/repository.ts';
 import { isLoopback } from '../../config/origins.ts';
 import { html, type Html } from './html.ts';
-import { isLocal } from '../http/is-local.ts';
+import { isLocal } from '../http/client-address.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
-import { sendFile, sendPage } from './files.ts';
+import { sendFile, sendPage, assetRoute, pageRoute, shareTags } from './files.ts';
 import { findDemo, policyFor, type DemoServices, type DemoTarget } from './demo.ts';
-import { assetRoute, pageRoute } from './page-route.ts';
-import { shareTags } from './share.ts';
 
 type HomeServices = DemoServices & Pick<Services, 'readiness'>;
 

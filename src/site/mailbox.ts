@@ -2,13 +2,12 @@ import { isLoopback } from '../../config/origins.ts';
 import { html, type Html } from './html.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { isLocal } from '../http/is-local.ts';
+import { isLocal } from '../http/client-address.ts';
 import type { Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { iso } from '../kernel/time.ts';
-import { sendPage } from './files.ts';
+import { sendPage, pageRoute } from './files.ts';
 import { masthead } from './home.ts';
-import { pageRoute } from './page-route.ts';
 
 /** The development mailbox: only reachable from this machine, because it holds login codes. */
 export function mailboxRoute(

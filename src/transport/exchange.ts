@@ -3,9 +3,8 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { BodyParts } from './body-parts.ts';
 import type { ServerState, OpenExchange } from './server-state.ts';
 import { ReplyDeadlineExceeded } from '../kernel/errors.ts';
-import { LateUpgrade } from './faults.ts';
+import { LateUpgrade, isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
-import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
 import { bodyFraming, CHUNKED, type IncomingRequest, MALFORMED, noBody, readRequest, unread } from './request.ts';
 
 /** uWebSockets.js reclaims the memory of a chunk after its callback, so whatever is read later needs a copy. */

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import { socketsOf } from '../../src/app/serve.ts';
-import { framingRefusal, plainReply } from '../../src/http/error-reply.ts';
+import { framingRefusal, plainReply } from '../../src/http/refusals.ts';
 import { listen, type Transport } from '../../src/transport/server.ts';
 import type { TestApp, TestAppOptions } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { fieldsInWords } from '../../src/http/invalid-request.ts';
+import { fieldsInWords } from '../../src/http/refusals.ts';
 
 const schema = z.object({
   name: z.string().min(2).max(3).optional(),

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
 import { NOBODY } from '../../src/operators/roles.ts';
-import { faultReply, framingRefusal, plainReply } from '../../src/http/error-reply.ts';
+import { faultReply, framingRefusal, plainReply } from '../../src/http/refusals.ts';
 import { sendDocument } from '../../src/http/documents.ts';
 import { sendFile } from '../../src/site/files.ts';
 import { CONSOLE, somebody, type TestApp } from '../support/app.ts';

@@ -1,4 +1,4 @@
-import { framingRefusal, plainReply } from '../../src/http/error-reply.ts';
+import { framingRefusal, plainReply } from '../../src/http/refusals.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import type { Eventually } from '../../src/kernel/eventually.ts';
 import { type ListenOptions, listen, type Transport } from '../../src/transport/server.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { connectionsWithin, openFilesLimit } from '../../src/transport/open-files.ts';
+import { connectionsWithin, openFilesLimit } from '../../src/transport/server.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { SocketClient } from '../support/socket-client.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';

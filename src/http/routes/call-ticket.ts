@@ -4,11 +4,10 @@ import { callsUsedUp } from '../../calls/open-call.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
 import { speaksFor } from '../../voice/sessions.ts';
-import { invalid } from '../invalid-request.ts';
+import { invalid, refusedOf } from '../refusals.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
-import { refusedOf } from '../session-refusal.ts';
 
 type TicketServices = Pick<Services, 'core' | 'identity' | 'sessions' | 'calls'>;
 

@@ -7,7 +7,7 @@ import { spokenForBy, type VoiceOutcome } from '../../voice/sessions.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
-import { refusedOf } from '../session-refusal.ts';
+import { refusedOf } from '../refusals.ts';
 
 /** POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions' | 'identity'>): Route {

@@ -8,10 +8,9 @@ import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { whoseOf } from '../../voice/create/step.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
-import { invalid } from '../invalid-request.ts';
+import { invalid, refusedOf } from '../refusals.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { refusedOf } from '../session-refusal.ts';
 import { exampleAnswer, exampleOffer } from '../samples.ts';
 
 type OpenServices = Pick<Services, 'core' | 'tenants' | 'identity' | 'usage' | 'sessions' | 'calls' | 'origins'>;

@@ -8,7 +8,7 @@ import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { speaksFor } from '../../voice/sessions.ts';
 import type { Services } from '../services.ts';
-import { refusedOf } from '../session-refusal.ts';
+import { refusedOf } from '../refusals.ts';
 
 type ReportServices = Pick<Services, 'core' | 'identity' | 'usage' | 'sessions'>;
 

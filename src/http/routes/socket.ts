@@ -4,7 +4,8 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../steps/rate-limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { refuseUpgrade } from '../upgrade.ts';
+import { invalid } from '../refusals.ts';
+import type { HttpRequest } from '../message.ts';
 
 /** The subprotocol of the heartbeat channel (docs/contract.md, section 7.1). */
 export const SUBPROTOCOL = 'switchboard.v1';
@@ -47,4 +48,31 @@ export function socketRoute({ origins }: Pick<Services, 'origins'>): Route {
       return { status: 101, body: '', client: JSON.stringify(client) };
     },
   });
+}
+
+/** Why a request cannot become a WebSocket of the subprotocol; undefined when it can. A client may offer no subprotocol. */
+export function refuseUpgrade(request: HttpRequest, subprotocol: string): Refusal | undefined {
+  if (!isUpgrade(request)) return invalid('Open this address as a WebSocket (RFC 6455, version 13).');
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  return offered.length > 0 && !offered.includes(subprotocol)
+    ? invalid(`Offer the subprotocol ${subprotocol}.`)
+    : undefined;
+}
+
+/**
+ * RFC 6455 section 4.2.1, just as strict: whatever passes here is also an upgrade for the transport, so that a 101 never answers
+ * anything else.
+ */
+function isUpgrade({ method, headers }: HttpRequest): boolean {
+  return (
+    method === 'GET' &&
+    hasToken(headers['connection'], 'upgrade') &&
+    hasToken(headers['upgrade'], 'websocket') &&
+    headers['sec-websocket-version'] === '13' &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers['sec-websocket-key'] ?? '')
+  );
+}
+
+function hasToken(list: string | undefined, token: string): boolean {
+  return list?.split(',').some((name) => name.trim().toLowerCase() === token) === true;
 }

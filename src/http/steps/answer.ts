@@ -2,10 +2,17 @@ import { DEFAULT_LANGUAGE } from '../../protocol/visitor-messages/languages.ts';
 import { preferredLanguage } from '../../protocol/visitor-messages/accept-language.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
-import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../security-headers.ts';
-import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
-import type { RequestContext } from '../request-context.ts';
-import type { Answer, Result, Route } from '../route.ts';
+import {
+  barePolicy,
+  httpsOnly,
+  noSniff,
+  pageHeaders,
+  JSON_TYPE,
+  type Header,
+  type HttpReply,
+  type SharedHeaders,
+} from '../message.ts';
+import type { RequestContext, Answer, Result, Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { writeLoginCookie } from './login.ts';
 import { originKindOf, corsHeaders } from './origin.ts';

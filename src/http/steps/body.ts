@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../protocol/refusal.ts';
 import { findUnstorable } from '../../kernel/unstorable.ts';
-import { fieldsInWords, invalid, invalidFields } from '../invalid-request.ts';
+import { fieldsInWords, invalid, invalidFields } from '../refusals.ts';
 import type { HttpRequest } from '../message.ts';
-import type { RequestContext } from '../request-context.ts';
-import type { TextBody } from '../route.ts';
+import type { RequestContext, TextBody } from '../route.ts';
 
 const MAX_DEPTH = 32;
 const JSON_CONTENT = 'application/json';

@@ -3,8 +3,7 @@ import type { Login } from '../../auth/login-cache.ts';
 import { mayDo, serviceOperator } from '../../operators/roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import type { RequestContext, Step } from '../request-context.ts';
-import type { CookieChange } from '../route.ts';
+import type { RequestContext, Step, CookieChange } from '../route.ts';
 import type { Services } from '../services.ts';
 
 interface FoundLogin {

@@ -2,8 +2,7 @@ import type { Config } from '../../../config/config.ts';
 import { CHALLENGE_HEADER } from '../../protocol/challenge.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Header } from '../message.ts';
-import type { RequestContext, Step } from '../request-context.ts';
-import type { CorsScope } from '../route.ts';
+import type { RequestContext, Step, CorsScope } from '../route.ts';
 
 /** Which origins may do what. */
 export interface Origins {

@@ -6,8 +6,7 @@ import { edgeRefusal, operatorWindow, tighter, type EdgeWindow } from '../../rat
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import { clientAddress } from '../client-address.ts';
 import type { HttpRequest } from '../message.ts';
-import type { RequestContext } from '../request-context.ts';
-import { windowOfPath, type Result } from '../route.ts';
+import { type RequestContext, windowOfPath, type Result } from '../route.ts';
 import type { Services } from '../services.ts';
 import { usualBody } from './body.ts';
 

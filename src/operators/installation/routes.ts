@@ -8,7 +8,7 @@ import { type OperatorNode, operatorNodes } from '../../protocol/operator/node.t
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../../protocol/operator/feed.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { readSessionCookie } from '../../auth/cookie.ts';
-import { refuseUpgrade } from '../../http/upgrade.ts';
+import { refuseUpgrade } from '../../http/routes/socket.ts';
 import type { Services } from '../../http/services.ts';
 
 /** The most names that are returned to choose from. */

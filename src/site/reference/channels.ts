@@ -1,9 +1,7 @@
 import { html, type Html } from '../html.ts';
-import { codeBlock, json } from './code.ts';
-import { nameOf, type AsyncApi, type Schema } from './document.ts';
-import { exampleOf } from './example-of.ts';
+import { codeBlock, json, paragraphs, prose, sentence } from './text.ts';
+import { nameOf, type AsyncApi, type Schema, exampleOf } from './document.ts';
 import { fieldList, type Direction } from './fields.ts';
-import { paragraphs, prose, sentence } from './words.ts';
 
 export interface Frame {
   /** Sender and type, such as `client.attach`. */

@@ -1,7 +1,6 @@
 import { curl } from './languages/curl.ts';
-import { javaScript } from './languages/javascript.ts';
+import { javaScript, sdk } from './languages/javascript.ts';
 import { python } from './languages/python.ts';
-import { sdk } from './languages/sdk.ts';
 import type { ExampleRequest } from './request.ts';
 
 /** An example in one language; `kind` is what a visitor chooses. */

@@ -1,7 +1,7 @@
 import { html, type Html } from '../html.ts';
 import { nameOf, resolve, type Parameter, type Schema, type Schemas } from './document.ts';
 import { referencePath, shapes } from './groups.ts';
-import { prose, sentence } from './words.ts';
+import { prose, sentence } from './text.ts';
 
 /** Deeper than any shape goes; stops shapes that contain themselves. */
 const MAX_DEPTH = 8;

@@ -1,9 +1,8 @@
 import { html, type Html } from '../html.ts';
-import { codeBlock, json } from './code.ts';
+import { codeBlock, json, prose } from './text.ts';
 import { endpointsOf, type OpenApi } from './document.ts';
 import { errors, referencePath } from './groups.ts';
 import { codesEverywhere } from './operation.ts';
-import { prose } from './words.ts';
 
 export const topics = [
   ['authentication', 'Authentication'],

@@ -1,12 +1,11 @@
 import { html, type Html } from '../html.ts';
 import { ERROR_CODES, type Code } from '../../protocol/errors/error-codes.ts';
-import { codeBlock, json } from './code.ts';
+import { codeBlock, json, paragraphs, prose, sentence, titleOf } from './text.ts';
 import { contentOf, type Endpoint, type Operation, type Schemas } from './document.ts';
 import { examplesOf } from './examples.ts';
 import { fieldList, parameterList } from './fields.ts';
 import { errors as errorPage, referencePath } from './groups.ts';
 import { requestOf, type ExampleKey } from './request.ts';
-import { paragraphs, prose, sentence, titleOf } from './words.ts';
 
 export interface OperationContext {
   readonly schemas: Schemas;

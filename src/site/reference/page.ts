@@ -1,14 +1,34 @@
 import { guidePath, guides } from '../guides.ts';
 import { html, type Html } from '../html.ts';
 import { channelEntry, channelsOf } from './channels.ts';
-import { endpointsOf, type AsyncApi, type OpenApi } from './document.ts';
-import { codes, errorEntry } from './errors.ts';
-import { errors, groupsOf, referencePages, referencePath, shapes, sockets, type ReferencePage } from './groups.ts';
+import {
+  endpointsOf,
+  type AsyncApi,
+  type OpenApi,
+  nameOf,
+  resolve,
+  type Schema,
+  type Schemas,
+  exampleOf,
+  type Endpoint,
+} from './document.ts';
+import {
+  errors,
+  groupsOf,
+  referencePages,
+  referencePath,
+  shapes,
+  sockets,
+  type ReferencePage,
+  operationPath,
+} from './groups.ts';
 import { guide, topics } from './guide.ts';
-import { codesEverywhere, methodMark, operationEntry } from './operation.ts';
+import { codesEverywhere, methodMark, operationEntry, codesOf } from './operation.ts';
 import type { ExampleKey } from './request.ts';
-import { linkedShapes, shapeEntry } from './shapes.ts';
-import { titleOf } from './words.ts';
+import { titleOf, codeBlock, json, paragraphs, sentence, prose } from './text.ts';
+import { fieldList } from './fields.ts';
+import { ERROR_CODES, type Code } from '../../protocol/errors/error-codes.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 
 export interface Described {
   readonly openapi: OpenApi;
@@ -139,3 +159,84 @@ function errorSection({ openapi }: Described): Section {
 }
 
 const inCode = (id: string): Listed => ({ id, label: html`<code>${id}</code>` });
+
+/** The names of the shapes that fields refer to, in alphabetical order. Bodies and replies show their own fields in place. */
+function linkedShapes(openapi: OpenApi): string[] {
+  const { schemas } = openapi.components;
+  const roots = endpointsOf(openapi).flatMap(({ operation: { requestBody, responses } }) =>
+    [requestBody, ...Object.values(responses)].flatMap((body) => Object.values(body?.content ?? {})),
+  );
+  const found = new Set<string>();
+  const follow = (schema: Schema): void => {
+    if (schema.$ref === undefined) return partsOf(schema).forEach(follow);
+    const name = nameOf(schema.$ref);
+    if (found.has(name)) return;
+    found.add(name);
+    partsOf(schemas[name] ?? {}).forEach(follow);
+  };
+  for (const { schema } of roots)
+    for (const choice of schema.anyOf ?? schema.oneOf ?? [schema]) partsOf(resolve(choice, schemas)).forEach(follow);
+  return [...found].toSorted();
+}
+
+function partsOf({ properties = {}, items, anyOf = [], oneOf = [], additionalProperties }: Schema): Schema[] {
+  const others = [items, additionalProperties].filter((part) => typeof part === 'object');
+  return [...Object.values(properties), ...anyOf, ...oneOf, ...others];
+}
+
+/** The entry of a shape: its fields, and an example. */
+function shapeEntry(name: string, schemas: Schemas): Html {
+  const { [name]: schema = {} } = schemas;
+  return html`<article class="entry" id="${name}">
+    <div class="told">
+      <h2>
+        <a href="#${name}"><code>${name}</code></a>
+      </h2>
+      ${schema.description !== undefined && paragraphs(sentence(schema.description))}${fieldList(schema, schemas, 'received')}
+    </div>
+    <div class="shown">${codeBlock('Example', json(exampleOf(schema, schemas)))}</div>
+  </article> `;
+}
+
+const codes = (Object.keys(ERROR_CODES) as Code[]).toSorted(
+  (one, other) => ERROR_CODES[one].status - ERROR_CODES[other].status,
+);
+
+/** The entry of a code: when it is returned, why that happens, what to do, and which operations return it. */
+function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
+  const { status, meaning, action, causes, example } = ERROR_CODES[code];
+  const from = endpoints.filter(({ operation }) => codesOf(operation).includes(code));
+  const { error, ...additions } = example;
+  const userMessage = new Refusal(code, error, additions).wordsIn('en');
+  return html`<article class="entry" id="${code}">
+    <div class="told">
+      <h2>
+        <a href="#${code}"><code>${code}</code></a> <span class="type">${status}</span>
+      </h2>
+      <p class="summary">${prose(sentence(meaning))}</p>
+      <h3>What to do</h3>
+      <p>${prose(sentence(action))}</p>
+      <h3>Why it happens</h3>
+      <ul class="causes">
+        ${causes.map((cause) => html`<li>${prose(cause)}</li>`)}
+      </ul>
+      ${answeredBy(from, endpoints.length)}
+    </div>
+    <div class="shown">${codeBlock(`Reply ${status}`, json({ error, code, userMessage, ...additions }))}</div>
+  </article> `;
+}
+
+/** Which operations return a code; where all do, they are not listed. */
+function answeredBy(from: readonly Endpoint[], all: number): Html | undefined {
+  if (from.length === 0) return undefined;
+  if (from.length === all) return html`<p>Every operation may answer with it.</p>`;
+  const links = from.map(
+    (endpoint) => html`<li><a href="${operationPath(endpoint)}">${titleOf(endpoint.operation.operationId)}</a></li>`,
+  );
+  return html`<details class="reply">
+    <summary>${from.length === 1 ? 'One operation answers' : `${from.length} operations answer`} with it</summary>
+    <ul class="codes">
+      ${links}
+    </ul>
+  </details>`;
+}

@@ -8,7 +8,7 @@ import {
 import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
 import { traceparentHeader } from '../../../protocol/create.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import { invalidFields } from '../../invalid-request.ts';
+import { invalidFields } from '../../refusals.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import type { Services } from '../../services.ts';

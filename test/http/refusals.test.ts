@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultReply } from '../../src/http/error-reply.ts';
+import { faultReply } from '../../src/http/refusals.ts';
 import { ReplyDeadlineExceeded } from '../../src/kernel/errors.ts';
 
 test('A request that was not answered in time is refused as if the service were away, and may be sent again', () => {
