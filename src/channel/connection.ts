@@ -8,6 +8,7 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
 import type { SocketUse, SocketLease } from './socket-limits.ts';
 import {
+  askCall,
   attachedFrame,
   badFrame,
   endedFrame,
@@ -21,7 +22,6 @@ import {
   resumeTokenOf,
   noteSocket,
 } from './frames.ts';
-import { askCall } from './call-sockets.ts';
 import type { ConnectionContext } from './deps.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { presentOr, untoldWarning, type Warning } from './warnings.ts';
