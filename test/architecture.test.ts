@@ -82,7 +82,7 @@ const rings: Readonly<Record<string, Ring>> = {
     packages: ['zod', 'node:'],
   },
   quota: {
-    files: /^src\/quota\//,
+    files: /^src\/(?:quota|budgets)\//,
     rings: ['machines', 'kernel', 'settings', 'host', 'contracts', 'protocol', 'tenants'],
     packages: ['node:'],
   },

@@ -8,7 +8,7 @@ import { cacheFor } from '../kernel/cache-for.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { createReadShare } from '../quota/shares.ts';
+import { createReadShare } from '../quota/ceiling-shares.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';

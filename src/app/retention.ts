@@ -1,7 +1,7 @@
 import type { RetentionDays } from '../../config/config.ts';
 import { rowKey } from '../auth/wrong-codes.ts';
 import { DAY_MS } from '../kernel/time.ts';
-import { lastHoursMs } from '../quota/budgets/running-sum.ts';
+import { lastHoursMs } from '../budgets/remembered-sums.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { CHUNK, type Retention } from '../stores/retention/contract.ts';
 

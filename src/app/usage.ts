@@ -1,7 +1,7 @@
 import { CallBudgets } from '../metering/call-budgets.ts';
 import { createClientReports } from '../metering/client-reports.ts';
 import { CallMetering } from '../metering/metering.ts';
-import { BudgetLimits } from '../quota/budgets/budgets.ts';
+import { BudgetLimits } from '../budgets/budgets.ts';
 import { createPeriods } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/ceilings.ts';
 import { createUsage } from '../quota/usage.ts';

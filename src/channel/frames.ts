@@ -13,7 +13,7 @@ import { clientFrame, type ClientFrame, type ServerFrame } from '../protocol/fra
 import { parseJson } from '../kernel/post.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { edgeRefusal } from '../rate-limits/requests-per-minute.ts';
-import { toMicroDollars } from '../quota/dollars.ts';
+import { toMicroDollars } from '../protocol/money.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { FlatDetail } from '../stores/journal/contract.ts';

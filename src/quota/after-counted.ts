@@ -2,11 +2,10 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
-import type { BudgetLimits } from './budgets/budgets.ts';
-import type { EndingSessions } from './budgets/end-sessions.ts';
-import type { BudgetOwner } from './budgets/counted-by.ts';
-import type { CountedEntry } from './budgets/used-amounts.ts';
-import type { UsedUp } from './budgets/used-up.ts';
+import type { BudgetLimits } from '../budgets/budgets.ts';
+import type { BudgetOwner } from '../budgets/counted-by.ts';
+import type { CountedEntry } from '../budgets/used-amounts.ts';
+import type { EndingSessions, UsedUp } from '../budgets/used-up.ts';
 import {
   exceeded,
   exceeds,

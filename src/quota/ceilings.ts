@@ -1,11 +1,11 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { iso } from '../kernel/time.ts';
+import { toMicroDollars } from '../protocol/money.ts';
 import type { KeyOverrides, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { type UsageTotals, keyAccount, tenantAccount } from '../stores/ledger/contract.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
-import { toMicroDollars } from './dollars.ts';
 
 /** A widget key's limits: the widget defaults with what the key overrides (docs/contract.md, section 3). */
 export function withOverrides(defaults: CallerLimits, overrides: KeyOverrides | undefined): CallerLimits {
@@ -102,6 +102,23 @@ export function sharedCeilings(
     { account: keyAccount(tenantId, keyId), whose: 'key', totals: key?.totals ?? {} },
     { account: tenantAccount(tenantId), whose: 'tenant', totals: tenant?.totals ?? {} },
   ];
+}
+
+/** Whose daily ceilings are checked. */
+export interface CeilingsHolder {
+  readonly subject: string;
+  readonly tenantId: string;
+  readonly keyId: string | null;
+  /** The subject's own. */
+  readonly limits: CallerLimits;
+  /** Which of them the widget key itself sets. */
+  readonly overrides?: KeyOverrides | undefined;
+  /** Those that the subject shares with others. */
+  readonly shared: readonly SharedCeilings[];
+  /** The agent that the session speaks with; undefined where only the session knows it. */
+  readonly agentId?: string | null | undefined;
+  /** The session whose call is to be opened; undefined for a session that is to be created. */
+  readonly sessionId?: string | undefined;
 }
 
 /** Those with a daily ceiling of tokens or dollars. */

@@ -5,10 +5,10 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
 import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
 import { afterCounted, sharedOver, type AfterCountedDeps, type CountedUsage } from './after-counted.ts';
-import type { UsedUp } from './budgets/used-up.ts';
+import type { UsedUp } from '../budgets/used-up.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
-import { ownCeilings, whySpent, quotaRefusal } from './refuse-if-spent.ts';
+import { ownCeilings, whySpent, quotaRefusal } from './quota-refusal.ts';
 import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {

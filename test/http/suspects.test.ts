@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Suspects } from '../../src/bots/suspects.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { createReadShare } from '../../src/quota/shares.ts';
+import { createReadShare } from '../../src/quota/ceiling-shares.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { attached } from '../channel/client.ts';
 import { service, somebody, type Reply, type TestApp } from '../support/app.ts';

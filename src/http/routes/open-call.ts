@@ -4,7 +4,7 @@ import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
-import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
+import type { CeilingsHolder } from '../../quota/ceilings.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { whoseOf } from '../../voice/create/step.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';

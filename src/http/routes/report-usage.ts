@@ -1,8 +1,8 @@
 import { idempotencyHeader, refuseKey } from '../../protocol/idempotency.ts';
+import { toMicroDollars } from '../../protocol/money.ts';
 import { Refusal, sessionNotFound, wrongField } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
-import { toMicroDollars } from '../../quota/dollars.ts';
-import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
+import { quotaRefusal } from '../../quota/quota-refusal.ts';
 import type { UsageSubject } from '../../quota/session-proof.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

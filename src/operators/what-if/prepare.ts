@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { WhatIfReply, WhatIfRequest } from '../../protocol/operator/what-if.ts';
-import { hasMinutes } from '../../quota/budgets/used-share.ts';
+import { hasMinutes } from '../../budgets/used-share.ts';
 import { createCalendar, createPeriods, type QuotaDay } from '../../quota/calendar.ts';
 import type { NewBudget } from '../../stores/budgets/contract.ts';
 import type { Tenant } from '../../stores/tenants/contract.ts';

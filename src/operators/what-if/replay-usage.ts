@@ -1,6 +1,6 @@
-import { accountOf, countedBy, counts } from '../../quota/budgets/counted-by.ts';
-import { hasMinutes, isUsedUp, minutesMs } from '../../quota/budgets/used-share.ts';
-import { usedUpOf, type UsedUp } from '../../quota/budgets/used-up.ts';
+import { accountOf, countedBy, counts } from '../../budgets/counted-by.ts';
+import { hasMinutes, isUsedUp, minutesMs } from '../../budgets/used-share.ts';
+import { usedUpOf, type UsedUp } from '../../budgets/used-up.ts';
 import type { Period, PeriodAt, QuotaDay } from '../../quota/calendar.ts';
 import { boundedDays, exceeded, exceeds } from '../../quota/ceilings.ts';
 import type { ConnectedSpan } from '../../stores/budgets/contract.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Code } from '../../protocol/errors/error-codes.ts';
-import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
+import { refuseIfSpent } from '../../quota/usage.ts';
 import type { ConnectedSpan } from '../../stores/budgets/contract.ts';
 import type { CountedUsage } from '../../stores/usage-reports/contract.ts';
 import { COUNTING_STEPS, runSteps } from '../../voice/create/create-session.ts';

@@ -4,7 +4,7 @@ import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { serverToolsOf } from '../../protocol/server-tool.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
-import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
+import { quotaRefusal } from '../../quota/quota-refusal.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { hearsCalls, UpstreamFault, type Minted } from '../../upstream/contract.ts';

@@ -11,7 +11,7 @@ import type { Sealer } from '../../kernel/seal.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
 import type { Why } from '../../protocol/errors/error-row.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
-import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
+import type { CeilingsHolder } from '../../quota/ceilings.ts';
 import type { Usage } from '../../quota/usage.ts';
 import type { CallTicket } from '../../stores/call-tickets/contract.ts';
 import type { DurableStores, LiveStores } from '../../stores/contract.ts';

@@ -29,7 +29,7 @@ export async function measureMonth(start, { entries, keys, agents, processes, re
   const { createPostgresRetention } = await load('stores/retention/postgres.ts');
   const { createPostgresBudgetUse } = await load('stores/budgets/postgres-use.ts');
   const { createPostgresLedger } = await load('stores/ledger/postgres.ts');
-  const { UsedAmounts } = await load('quota/budgets/used-amounts.ts');
+  const { UsedAmounts } = await load('budgets/used-amounts.ts');
   const { createCalendar, createPeriods } = await load('quota/calendar.ts');
   const client = openExternal({ url: database.url, deadlineMs: 30_000 });
   const calendar = createCalendar('UTC');

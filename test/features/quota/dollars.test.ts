@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exceeds, isSpent, totalCeilings, withOverrides } from '../../../src/quota/ceilings.ts';
-import { toMicroDollars } from '../../../src/quota/dollars.ts';
+import { toMicroDollars } from '../../../src/protocol/money.ts';
 import { examples } from '../../support/examples.ts';
 
 /** The amount that the digits stand for, in exact decimal arithmetic: whole micro-dollars, with halves rounded up. */

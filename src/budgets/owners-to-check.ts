@@ -1,10 +1,10 @@
-import type { BudgetRecord } from '../../../machines/budget/types.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
-import type { Budget, BudgetUse, BudgetUsed, LeastUsed } from '../../stores/budgets/contract.ts';
-import type { Period } from '../calendar.ts';
-import type { EndingSessions } from './end-sessions.ts';
+import type { BudgetRecord } from '../../machines/budget/types.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
+import type { Budget, BudgetUse, BudgetUsed, LeastUsed } from '../stores/budgets/contract.ts';
+import type { Period } from '../quota/calendar.ts';
 import { counts, soleOwner, type BudgetOwner } from './counted-by.ts';
 import type { UsedAmounts } from './used-amounts.ts';
+import type { EndingSessions } from './used-up.ts';
 
 /** Longer than from one look to the next, so that sessions that ended since are included. */
 const ENDED_WITHIN_MS = 5 * MINUTE_MS;

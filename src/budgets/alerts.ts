@@ -1,18 +1,17 @@
-import { budgetMachine } from '../../../machines/budget/machine.ts';
-import { budgetRecordId, reachedOf, savedState } from '../../../machines/budget/selectors.ts';
-import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../../machines/budget/types.ts';
-import { createHost } from '../../actors/host.ts';
-import { ifAway } from '../../kernel/errors.ts';
-import { rowId } from '../../kernel/ids.ts';
-import { Lru } from '../../kernel/lru.ts';
-import { iso, isoOrNull } from '../../kernel/time.ts';
-import { idOfBudget, minutesOf } from '../../protocol/budget.ts';
-import type { Budget, BudgetStates, BudgetTold, BudgetUse, BudgetUsed } from '../../stores/budgets/contract.ts';
-import type { FactCode, NewEntry } from '../../stores/journal/contract.ts';
-import { NOTHING_USED } from '../../stores/ledger/contract.ts';
-import type { Period } from '../calendar.ts';
-import { scopeOf } from './connected-minutes.ts';
-import { countedBy, soleOwner } from './counted-by.ts';
+import { budgetMachine } from '../../machines/budget/machine.ts';
+import { budgetRecordId, reachedOf, savedState } from '../../machines/budget/selectors.ts';
+import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../machines/budget/types.ts';
+import { createHost } from '../actors/host.ts';
+import { ifAway } from '../kernel/errors.ts';
+import { rowId } from '../kernel/ids.ts';
+import { Lru } from '../kernel/lru.ts';
+import { iso, isoOrNull } from '../kernel/time.ts';
+import { idOfBudget, minutesOf } from '../protocol/budget.ts';
+import type { Budget, BudgetStates, BudgetTold, BudgetUse, BudgetUsed } from '../stores/budgets/contract.ts';
+import type { FactCode, NewEntry } from '../stores/journal/contract.ts';
+import { NOTHING_USED } from '../stores/ledger/contract.ts';
+import type { Period } from '../quota/calendar.ts';
+import { countedBy, scopeOf, soleOwner } from './counted-by.ts';
 import { percentOf } from './used-share.ts';
 
 /** Accounts for which it is remembered what was told; limited because users come and go. */

@@ -1,31 +1,31 @@
-import { reachedOf } from '../../../machines/budget/selectors.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { ifAway } from '../../kernel/errors.ts';
-import type { Eventually } from '../../kernel/eventually.ts';
-import { refOf } from '../../kernel/ids.ts';
-import { DAY_MS } from '../../kernel/time.ts';
-import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
-import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
-import type { Period, PeriodAt } from '../calendar.ts';
-import type { Ceilings } from '../ceilings.ts';
-import { accountOf, heldAccountOf, soleOwner, type BudgetOwner, type KnownDay } from './counted-by.ts';
+import { reachedOf } from '../../machines/budget/selectors.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { Lru } from '../kernel/lru.ts';
+import { DAY_MS } from '../kernel/time.ts';
+import type { Budget, BudgetUsed } from '../stores/budgets/contract.ts';
+import { NOTHING_USED, type UsageTotals } from '../stores/ledger/contract.ts';
+import type { Period, PeriodAt } from '../quota/calendar.ts';
+import type { Ceilings } from '../quota/ceilings.ts';
+import { accountOf, counts, heldAccountOf, soleOwner, type BudgetOwner, type KnownDay } from './counted-by.ts';
 import { ceilingsOf, endsByUsage, hasMinutes, isUsedUp, minutesMs, percentOf, shareOf } from './used-share.ts';
-import { ApplicableBudgets, type ApplicableBudgetsDeps } from './applicable-budgets.ts';
 import { ownersToCheck } from './owners-to-check.ts';
-import { SessionEnder, type SessionEnderDeps } from './end-sessions.ts';
 import { BudgetAlerts, type BudgetAlertsDeps } from './alerts.ts';
 import { UsedAmounts, type CountedEntry, type UsedAmountsDeps } from './used-amounts.ts';
-import { usedUpOf, type UsedUp } from './used-up.ts';
+import { BudgetConsequences, usedUpOf, type ConsequencesDeps, type UsedUp } from './used-up.ts';
 
 /** Most account records that are looked at after a budget changed, or at the end of its period. */
 const MAX_REMEMBERED = 1000;
 /** A period that ended longer ago than this is not reported any more. */
 const MAX_LATE_MS = DAY_MS;
+/** Sessions whose agents are remembered. */
+const MAX_SESSIONS = 20_000;
+const NONE: readonly Budget[] = [];
 
-export interface BudgetLimitsDeps extends UsedAmountsDeps, BudgetAlertsDeps, SessionEnderDeps {
-  readonly directory: ApplicableBudgetsDeps['directory'] &
-    SessionEnderDeps['directory'] & { allBudgets(): readonly Budget[] };
-  readonly clock: Clock;
+export interface BudgetLimitsDeps extends UsedAmountsDeps, BudgetAlertsDeps, ConsequencesDeps {
+  readonly directory: ConsequencesDeps['directory'] & {
+    budgetsOf(tenantId: string | null): readonly Budget[];
+    allBudgets(): readonly Budget[];
+  };
   /** Hears how much is used of each budget that has a sole owner, after each look at all budgets. */
   readonly onShares?: ((shares: ReadonlyMap<Budget, number>) => void) | undefined;
   readonly periodAt: PeriodAt;
@@ -59,15 +59,15 @@ export class BudgetLimits {
   readonly #deps: BudgetLimitsDeps;
   readonly #amounts: UsedAmounts;
   readonly #alerts: BudgetAlerts;
-  readonly #ends: SessionEnder;
-  readonly #applicable: ApplicableBudgets;
+  readonly #consequences: BudgetConsequences;
+  /** The agents of sessions, which never change. */
+  readonly #agents = new Lru<string>(MAX_SESSIONS);
 
   constructor(deps: BudgetLimitsDeps) {
     this.#deps = deps;
     this.#amounts = new UsedAmounts(deps);
     this.#alerts = new BudgetAlerts(deps);
-    this.#ends = new SessionEnder(deps);
-    this.#applicable = new ApplicableBudgets(deps);
+    this.#consequences = new BudgetConsequences(deps, this.#amounts, this.#alerts);
   }
 
   /**
@@ -76,7 +76,7 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async usedUp(owner: BudgetOwner, atMs: number, isCreate: boolean): Promise<UsedUp | undefined> {
-    const all = await this.#applicable.to(owner);
+    const all = await this.#applicableTo(owner);
     const bounding = all.filter(({ atLimit }) => atLimit === 'end' || (isCreate && atLimit === 'refuse'));
     const looks = await Promise.all(
       bounding.map(async (budget) => {
@@ -94,12 +94,12 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away: the entry is counted, and the next entry or look does the rest
    */
   async counted(owner: BudgetOwner, entry: CountedEntry): Promise<UsedUp | undefined> {
-    const all = await this.#applicable.to(owner);
+    const all = await this.#applicableTo(owner);
     const counting = all.map((budget) => ({ budget, period: this.#periodOf(budget, entry.atMs) }));
     let first: UsedUp | undefined;
     for (const { budget, period, used: known } of this.#amounts.after(entry, owner, counting)) {
       const used = known instanceof Promise ? await known : known;
-      const judged = this.#judge(budget, period, owner, used, entry.atMs, entry.requestId);
+      const judged = this.#consequences.follow(budget, period, owner, used, entry.atMs, entry.requestId);
       if (judged instanceof Promise ? await judged : judged) first ??= usedUpOf(budget, period, used);
     }
     return first;
@@ -111,7 +111,7 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async accountsOf(owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<readonly BudgetAccount[]> {
-    const all = (await this.#applicable.to(owner)).filter(endsByUsage);
+    const all = (await this.#applicableTo(owner)).filter(endsByUsage);
     return Promise.all(
       all.map(async (budget) => {
         const period = this.#periodOf(budget, atMs);
@@ -130,7 +130,7 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async dayCeilingsOf(owner: BudgetOwner, atMs: number): Promise<readonly { account: string; ceilings: Ceilings }[]> {
-    const all = (await this.#applicable.to(owner)).filter(endsByUsage);
+    const all = (await this.#applicableTo(owner)).filter(endsByUsage);
     const found = all.map(async (budget) => {
       const account = heldAccountOf(budget, owner);
       if (account === null) return [];
@@ -162,7 +162,7 @@ export class BudgetLimits {
     };
     return Promise.all(
       owners.map(async (owner) => {
-        const all = (await this.#applicable.to(owner)).filter(hasMinutes);
+        const all = (await this.#applicableTo(owner)).filter(hasMinutes);
         return Math.min(Infinity, ...(await Promise.all(all.map((budget) => endOf(budget, owner)))));
       }),
     );
@@ -193,7 +193,7 @@ export class BudgetLimits {
     const all = await ownersToCheck(budget, period, told, atMs, { ...this.#deps, amounts: this.#amounts });
     for (const { owner, used } of all) {
       share = Math.max(share, shareOf(used, budget));
-      await this.#judge(budget, period, owner, used, atMs);
+      await this.#consequences.follow(budget, period, owner, used, atMs);
     }
     return share;
   }
@@ -245,39 +245,33 @@ export class BudgetLimits {
     const percent = percentOf({ ...NOTHING_USED, connectedMs: ms }, budget);
     // For dollars and tokens, the entries themselves show when a limit is reached.
     if (percent >= 100 || reachedOf(percent, budget.warnAt) > 0)
-      await this.#judge(budget, period, owner, await this.#amounts.of(budget, period, owner, atMs), atMs);
+      await this.#consequences.follow(budget, period, owner, await this.#amounts.of(budget, period, owner, atMs), atMs);
     if (budget.atLimit !== 'end' || calls === 0) return Infinity;
     const endsAtMs = atMs + Math.max(0, minutesMs(budget) - ms) / calls;
     return endsAtMs < (period.resetAtMs ?? Infinity) ? endsAtMs : Infinity;
   }
 
-  /** Tells operators what is new, and ends sessions where needed. @returns whether a budget that ends sessions has nothing left */
-  #judge(
-    budget: Budget,
-    period: Period,
-    owner: BudgetOwner,
-    used: BudgetUsed,
-    atMs: number,
-    requestId?: string,
-  ): Eventually<boolean> {
-    const isOfSession = budget.period === 'session';
-    if (isOfSession && owner.sessionId == null) return false;
-    // The entry may have waited for the database until its period was over.
-    const isPresent = period.resetAtMs === null || this.#deps.clock.now() < period.resetAtMs;
-    const isOver = budget.atLimit === 'end' && isPresent && isUsedUp(used, budget);
-    const account = accountOf(budget, owner);
-    const shown = isOfSession ? refOf(account) : account;
-    if (!isOver && !this.#alerts.hasMore(budget, period, shown, used)) return false;
-    const end = async (): Promise<boolean> => {
-      // Sessions are ended first, because they cost money; telling can wait.
-      if (isOver) await this.#ends.end(budget, owner, atMs, requestId);
-      const projectedAtMs = () => this.#amounts.projectedAtMs(budget, period, used, atMs);
-      // The entry is counted and sessions are ending: the next entry or look tells operators.
-      await this.#alerts
-        .look({ budget, period, account: shown, used, projectedAtMs }, atMs)
-        .catch(ifAway(() => undefined));
-      return isOver;
+  /** The budgets that count an owner's usage, the installation's first. An unknown agent is looked up only where some budget is for an agent. */
+  #applicableTo(owner: BudgetOwner): Eventually<readonly Budget[]> {
+    const { directory } = this.#deps;
+    const ofAll = directory.budgetsOf(null);
+    const ofTenant = owner.tenantId === null ? NONE : directory.budgetsOf(owner.tenantId);
+    if (ofAll.length + ofTenant.length === 0) return NONE;
+    const all = [...ofAll, ...ofTenant];
+    const { sessionId } = owner;
+    const needsAgent =
+      owner.agentId === undefined && sessionId != null && all.some(({ of }) => of.startsWith('agent:'));
+    const agentId = needsAgent ? (this.#agents.get(sessionId) ?? this.#agentOf(sessionId)) : owner.agentId;
+    const toThis = (found: string | null | undefined): readonly Budget[] => {
+      const whose = { ...owner, agentId: found };
+      return all.filter((budget) => counts(budget, whose));
     };
-    return end();
+    return agentId instanceof Promise ? agentId.then(toThis) : toThis(agentId);
+  }
+
+  async #agentOf(sessionId: string): Promise<string | null | undefined> {
+    const agentId = (await this.#deps.sessions.find(sessionId))?.agentId;
+    if (agentId != null) this.#agents.set(sessionId, agentId);
+    return agentId;
   }
 }

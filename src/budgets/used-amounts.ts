@@ -1,14 +1,12 @@
-import { andThen, awaitedLater, type Eventually } from '../../kernel/eventually.ts';
-import { Lru } from '../../kernel/lru.ts';
-import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
-import type { Budget, BudgetUse, BudgetUsed } from '../../stores/budgets/contract.ts';
-import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
-import type { Period, QuotaDay } from '../calendar.ts';
-import { ConnectedMinutes, MAX_ACCOUNTS, scopeOf } from './connected-minutes.ts';
-import { accountOf, countedBy, type BudgetOwner, type CountedBy, type KnownDay } from './counted-by.ts';
+import { andThen, awaitedLater, type Eventually } from '../kernel/eventually.ts';
+import { Lru } from '../kernel/lru.ts';
+import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
+import type { Budget, BudgetUse, BudgetUsed } from '../stores/budgets/contract.ts';
+import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
+import type { Period, QuotaDay } from '../quota/calendar.ts';
+import { accountOf, countedBy, scopeOf, type BudgetOwner, type CountedBy, type KnownDay } from './counted-by.ts';
+import { ConnectedMinutes, lastHoursMs, MAX_ACCOUNTS, RunningSum, SessionSums } from './remembered-sums.ts';
 import { isUsedUp, minutesMs } from './used-share.ts';
-import { lastHoursMs, RunningSum } from './running-sum.ts';
-import { SessionSums } from './session-sums.ts';
 
 /** Later than this is no forecast: replies can show no year after 9999. */
 const MAX_PROJECTED_MS = Date.UTC(9999, 0);

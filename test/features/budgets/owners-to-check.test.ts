@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BudgetRecord } from '../../../machines/budget/types.ts';
-import { ownersToCheck } from '../../../src/quota/budgets/owners-to-check.ts';
+import { ownersToCheck } from '../../../src/budgets/owners-to-check.ts';
 import type { Budget } from '../../../src/stores/budgets/contract.ts';
 
 const VERSION = 3;

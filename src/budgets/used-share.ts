@@ -1,5 +1,5 @@
-import type { Budget, BudgetUsed, LeastUsed } from '../../stores/budgets/contract.ts';
-import type { Ceilings } from '../ceilings.ts';
+import type { Budget, BudgetUsed, LeastUsed } from '../stores/budgets/contract.ts';
+import type { Ceilings } from '../quota/ceilings.ts';
 
 /** A budget whose total has reached it has nothing left. */
 export function isUsedUp({ microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): boolean {

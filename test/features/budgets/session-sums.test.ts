@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SessionSums } from '../../../src/quota/budgets/session-sums.ts';
+import { SessionSums } from '../../../src/budgets/remembered-sums.ts';
 import { addTotals, NOTHING_USED, type UsageTotals } from '../../../src/stores/ledger/contract.ts';
 
 const DAYS = ['2030-01-01', '2030-01-02'];

@@ -1,8 +1,6 @@
-import { iso } from '../../kernel/time.ts';
-import { idOfBudget, type BudgetNamed } from '../../protocol/budget.ts';
-import type { Budget } from '../../stores/budgets/contract.ts';
-import { keyAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
-import type { Period } from '../calendar.ts';
+import { idOfBudget } from '../protocol/budget.ts';
+import type { Budget, UsageScope } from '../stores/budgets/contract.ts';
+import { keyAccount, type UsageTotals } from '../stores/ledger/contract.ts';
 
 /** Whose usage it is, as far as budgets need to know. */
 export interface BudgetOwner {
@@ -66,11 +64,12 @@ export function soleOwner({ of, period, tenantId }: Budget): BudgetOwner | undef
   };
 }
 
-export function named({ id, of, period }: Budget, { resetAtMs }: Period): BudgetNamed {
-  return { id, of, period, resetAt: resetAtMs === null ? null : iso(resetAtMs) };
-}
-
 /** Only for subjects and keys: sessions hold back what they will use of these. */
 export function heldAccountOf(budget: Budget, owner: BudgetOwner): string | null {
   return ['subject', 'key'].includes(countedBy(budget)) ? accountOf(budget, owner) : null;
+}
+
+/** The scope whose usage is added up for a budget of an agent, a key, a tenant or the installation. */
+export function scopeOf({ tenantId, of }: Budget): UsageScope {
+  return { tenantId, agentId: idOfBudget(of, 'agent'), keyId: idOfBudget(of, 'key') };
 }
