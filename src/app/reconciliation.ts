@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
-import { priceTokens } from '../metering/price-usage.ts';
-import type { Prices } from '../metering/prices.ts';
+import { type Prices, priceTokens } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
 import { DAY_MS, iso } from '../kernel/time.ts';
 import { addressesOf } from '../protocol/email.ts';

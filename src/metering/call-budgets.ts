@@ -24,12 +24,11 @@ import {
   startSpending,
   type Account,
   type Spending,
-} from './budget-end.ts';
+} from './remainder.ts';
 import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
-import { inputOf, minimumMs, outputRate, priceTokens } from './price-usage.ts';
-import type { Prices } from './prices.ts';
+import { inputOf, minimumMs, outputRate, priceTokens, type Prices } from './prices.ts';
 import { nextBound, responseBound } from './response-bound.ts';
 
 /** Seconds before the end of a budget at which a session's clients are warned (docs/contract.md, section 7.3). */

@@ -14,11 +14,9 @@ import {
   type Ledger,
   type UsageTotals,
 } from '../stores/ledger/contract.ts';
-import { BurnRate } from './burn-rate.ts';
-import { Gaps, type Gap } from './gaps.ts';
+import { BurnRate, Gaps, type Gap } from './gaps.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
-import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
-import type { PricedModel, Prices } from './prices.ts';
+import { isCountable, minimumMs, priceTokens, type PricedModel, type Prices } from './prices.ts';
 import { UsageQueue } from './usage-queue.ts';
 
 /** Calls whose last minute is remembered; a node holds fewer. */

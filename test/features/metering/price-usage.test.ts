@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isCountable, priceTokens } from '../../../src/metering/price-usage.ts';
+import { isCountable, priceTokens, readPrices } from '../../../src/metering/prices.ts';
 import { NO_TOKENS } from '../../../src/protocol/price.ts';
-import { readPrices } from '../../../src/metering/prices.ts';
 import { chargeOf, picoOfTime } from '../../../src/stores/ledger/contract.ts';
 
 const prices = readPrices(undefined);

@@ -6,10 +6,9 @@ import type { Config } from '../../../config/config.ts';
 import { ConfigError } from '../../../config/config-error.ts';
 import { findShutdowns, requirePrices } from '../../../src/metering/check-prices.ts';
 import shipped from '../../../config/prices.json' with { type: 'json' };
-import { priceTokens } from '../../../src/metering/price-usage.ts';
+import { priceTokens, readPrices } from '../../../src/metering/prices.ts';
 import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import { chargeOf } from '../../../src/stores/ledger/contract.ts';
-import { readPrices } from '../../../src/metering/prices.ts';
 import type { Agent, Tenant } from '../../../src/stores/tenants/contract.ts';
 
 let folder: string;

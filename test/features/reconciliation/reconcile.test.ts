@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { worthAt } from '../../../src/app/reconciliation.ts';
-import { readPrices } from '../../../src/metering/prices.ts';
-import { priceTokens } from '../../../src/metering/price-usage.ts';
+import { priceTokens, readPrices } from '../../../src/metering/prices.ts';
 import { NO_TOKENS, type TokenClass } from '../../../src/protocol/price.ts';
 import { reconcileWhatIsDue, type ReconcileDeps } from '../../../src/reconciliation/reconcile.ts';
 import { createPostgresLedger } from '../../../src/stores/ledger/postgres.ts';

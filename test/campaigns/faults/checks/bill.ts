@@ -1,5 +1,4 @@
-import { priceTokens } from '../../../../src/metering/price-usage.ts';
-import { readPrices } from '../../../../src/metering/prices.ts';
+import { priceTokens, readPrices } from '../../../../src/metering/prices.ts';
 import { readTokens } from '../../../../src/upstream/realtime-usage.ts';
 import type { TestCall } from '../../../support/provider/call.ts';
 import { CALL_MODEL } from '../settings.ts';

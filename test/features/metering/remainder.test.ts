@@ -7,7 +7,7 @@ import {
   leftOf,
   startSpending,
   type Account,
-} from '../../../src/metering/budget-end.ts';
+} from '../../../src/metering/remainder.ts';
 import { nextBound, responseBound } from '../../../src/metering/response-bound.ts';
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 
