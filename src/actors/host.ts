@@ -1,7 +1,7 @@
 import type { Actor, AnyMachineSnapshot, AnyStateMachine, EventObject, StateValue } from 'xstate';
 import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { originOf, Tracer, type Trace, type TracedEvent } from './trace.ts';
+import { Tracer, type Trace, type TracedEvent } from './trace.ts';
 
 /** What the host needs of a record: an id, and a version that grows with every change. */
 export interface HostedRecord {
@@ -236,4 +236,10 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
       return outcome instanceof Promise ? track(id, outcome) : outcome;
     },
   };
+}
+
+/** When the event that a machine was sent happened, and which request sent it. */
+function originOf(event: EventObject): { readonly atMs: number; readonly requestId: string | null } {
+  const { at, requestId } = event as { readonly at?: unknown; readonly requestId?: unknown };
+  return { atMs: typeof at === 'number' ? at : 0, requestId: typeof requestId === 'string' ? requestId : null };
 }

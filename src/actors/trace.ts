@@ -2,7 +2,6 @@ import {
   createActor,
   type Actor,
   type AnyStateMachine,
-  type EventObject,
   type InspectionEvent,
   type Snapshot,
   type StateValue,
@@ -112,12 +111,6 @@ export class Tracer {
       ]),
     );
   }
-}
-
-/** When the event that a machine was sent happened, and which request sent it. */
-export function originOf(event: EventObject): { readonly atMs: number; readonly requestId: string | null } {
-  const { at, requestId } = event as { readonly at?: unknown; readonly requestId?: unknown };
-  return { atMs: typeof at === 'number' ? at : 0, requestId: typeof requestId === 'string' ? requestId : null };
 }
 
 function stateName({ path }: StateTold): string {

@@ -5,10 +5,7 @@ import { createPipeline } from '../http/pipeline.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import { addressesOf } from '../protocol/email.ts';
-import type { CreateInput } from '../voice/create/step.ts';
-import { describeAgent, type AgentQuestion } from '../voice/create/agent-terms.ts';
-import { setWork, type WorkAsked } from '../voice/create/set-work.ts';
-import { createSession } from '../voice/create/create-session.ts';
+import { openCreates } from '../voice/create/create-session.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { openBots } from './bots.ts';
 import { openCalls } from './calls.ts';
@@ -56,7 +53,7 @@ export async function buildService(foundations: Foundations) {
     hasCollector: traces?.hasCollector === true,
   });
   const webhooks = openWebhooks(core, adminsOf);
-  const createDeps = {
+  const creates = openCreates({
     ...core,
     traces,
     bots: core.bots ?? bots.detector,
@@ -66,17 +63,15 @@ export async function buildService(foundations: Foundations) {
     usage,
     sessions,
     calls,
-  };
+  });
   const services = {
     core,
     tenants,
     identity,
     usage,
     sessions,
-    createSession: (input: CreateInput) => createSession(input, createDeps),
-    describeAgent: (asked: AgentQuestion) => describeAgent(asked, createDeps),
+    ...creates,
     suspects: bots.suspects,
-    setWork: (asked: WorkAsked) => setWork(asked, createDeps),
     calls,
     bots,
     serverTools,

@@ -76,17 +76,12 @@ export interface SuspectList {
   noteEnd(session: EndedSession, address: string, atMs: number): void;
 }
 
-/** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not matter. */
-export function isBlocked(verdict: Pick<Verdict, 'isBot' | 'isVerifiedBot'>): boolean {
-  return verdict.isBot && !verdict.isVerifiedBot;
-}
-
 /** A request for a proof of work. */
 export interface WorkQuestion extends Pick<Evidence, 'headers'> {
   readonly widget: Pick<WidgetEvidence, 'key' | 'atMs'> & { readonly suspicions: readonly string[] };
 }
 
-/** Judges whether a bot sent a create; `isBlocked` decides what follows from that. */
+/** Judges whether a bot sent a create; what follows from that is decided in `voice/create/admit-caller.ts`. */
 export interface BotDetector {
   /**
    * A detector that is away answers with a degraded verdict. The caller logs every verdict.

@@ -11,10 +11,8 @@ import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
 import type { ReplayMemory } from '../operators/what-if/replay.ts';
 import type { OperatorCore, OperatorServices } from '../operators/services.ts';
-import type { AgentReply, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { ModelPrice } from '../protocol/price.ts';
-import type { Refusal } from '../protocol/refusal.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
@@ -22,10 +20,7 @@ import type { BudgetDeps } from '../tenants/budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { StopDeps } from '../tenants/emergency-stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import type { AgentQuestion } from '../voice/create/agent-terms.ts';
-import type { AltchaChallenge } from '../protocol/challenge.ts';
-import type { WorkAsked } from '../voice/create/set-work.ts';
-import type { CreateInput } from '../voice/create/step.ts';
+import type { Creates } from '../voice/create/create-session.ts';
 import type { EndpointsDeps } from '../webhooks/endpoints.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';
@@ -51,14 +46,9 @@ interface Core extends OperatorCore {
 }
 
 /** The features of the service, as its routes see them; each route names those it uses. */
-export interface Services extends OperatorServices {
+export interface Services extends OperatorServices, Creates {
   readonly core: Core;
-  readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
-  /** What pages learn about an agent before they ask for a session. */
-  readonly describeAgent: (asked: AgentQuestion) => AgentReply['agent'] | Refusal;
   readonly suspects: SuspectList;
-  /** Issues a proof-of-work challenge for a page's create. */
-  readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
   readonly calls: OperatorServices['calls'] &
     Calls & {
       readonly tickets: ClientSecrets;

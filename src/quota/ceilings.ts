@@ -173,10 +173,7 @@ export function leverOf(limit: keyof KeyOverrides, { keyId, overrides }: SetBy):
 
 export interface CeilingsDeps {
   readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
-  readonly tenants: {
-    tenant(id: string): Tenant | undefined;
-    keyNamed(tenantId: string, keyId: string): Pick<WidgetKey, 'totals'> | undefined;
-  };
+  readonly tenants: { tenant(id: string): Tenant | undefined };
 }
 
 /** The limits that apply to callers. */
@@ -192,7 +189,7 @@ export interface CallerCeilings {
 }
 
 interface TenantLimits {
-  readonly byKey: ReadonlyMap<string, CallerLimits>;
+  readonly byKey: ReadonlyMap<string, { readonly limits: CallerLimits; readonly shared: readonly SharedCeilings[] }>;
   readonly widest: CallerLimits;
   readonly ceilings: readonly CallerLimits[];
 }
@@ -201,12 +198,12 @@ interface TenantLimits {
 export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeilings {
   /** A changed tenant is a new object, so entries are never out of date. */
   const summaries = new WeakMap<Tenant, TenantLimits>();
-  const ofUnknownTenant = summarize(limits.widget, []);
+  const ofUnknownTenant = summarize(limits.widget, undefined);
 
   function of(tenantId: string): TenantLimits {
     const found = tenants.tenant(tenantId);
     if (found === undefined) return ofUnknownTenant;
-    const summary = summaries.get(found) ?? summarize(limits.widget, found.keys);
+    const summary = summaries.get(found) ?? summarize(limits.widget, found);
     summaries.set(found, summary);
     return summary;
   }
@@ -215,18 +212,25 @@ export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeiling
     limitsOf(caller, tenantId, keyId) {
       if (caller === 'console') return limits.console;
       const { byKey, widest } = of(tenantId);
-      return keyId === null ? widest : (byKey.get(keyId) ?? limits.widget);
+      return keyId === null ? widest : (byKey.get(keyId)?.limits ?? limits.widget);
     },
     ceilingsOf: (caller, tenantId) => (caller === 'console' ? [limits.console] : of(tenantId).ceilings),
     sharedOf: (tenantId, keyId) =>
-      sharedCeilings(tenantId, keyId, tenants.keyNamed(tenantId, keyId ?? ''), tenants.tenant(tenantId)),
+      of(tenantId).byKey.get(keyId ?? '')?.shared ??
+      sharedCeilings(tenantId, keyId, undefined, tenants.tenant(tenantId)),
   };
 }
 
-function summarize(defaults: CallerLimits, keys: Tenant['keys']): TenantLimits {
-  const byKey = new Map(keys.map(({ id, limits }) => [id, withOverrides(defaults, limits)]));
-  const inUse = keys.filter(({ revokedAtMs }) => revokedAtMs === null).map(({ id }) => byKey.get(id) ?? defaults);
-  const all = [defaults, ...byKey.values()];
+function summarize(defaults: CallerLimits, tenant: Tenant | undefined): TenantLimits {
+  const keys = (tenant?.keys ?? []).map((key) => ({ key, limits: withOverrides(defaults, key.limits) }));
+  const byKey = new Map(
+    keys.map(({ key, limits }) => [
+      key.id,
+      { limits, shared: sharedCeilings(key.tenantId, key.id, key, tenant) },
+    ]),
+  );
+  const inUse = keys.filter(({ key }) => key.revokedAtMs === null).map(({ limits }) => limits);
+  const all = [defaults, ...keys.map(({ limits }) => limits)];
   return {
     byKey,
     widest: inUse.length === 0 ? defaults : inUse.reduce(wider),

@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import { addressScope } from '../steps/rate-limit.ts';
 
 /** GET /api/realtime/challenge (docs/contract.md, section 5.16). */
-export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
+export function challengeRoute({ issueChallenge }: Pick<Services, 'issueChallenge'>): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/realtime/challenge',
@@ -37,7 +37,7 @@ export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
       const asked = readQuery(request.query, challengeQuery);
       if (asked instanceof Refusal) return asked;
       const { headers, atMs } = request;
-      const work = setWork({ ...asked, origin, headers, addressScope: addressScope(ip), window, atMs });
+      const work = issueChallenge({ ...asked, origin, headers, addressScope: addressScope(ip), window, atMs });
       return work instanceof Refusal ? work : { status: 200, body: work };
     },
   });

@@ -1,13 +1,12 @@
 import type { Subjects } from '../../auth/subjects.ts';
-import { isBlocked, type SuspectList, type Verdict, type WidgetEvidence } from '../../bots/contract.ts';
+import type { SuspectList, Verdict, WidgetEvidence } from '../../bots/contract.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { andThen } from '../../kernel/eventually.ts';
 import { CHALLENGE_HEADER } from '../../protocol/challenge.ts';
 import { withTranscriber } from '../../protocol/behaviour.ts';
 import type { CreateRequest } from '../../protocol/create.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
-import { sharedCeilings, withOverrides } from '../../quota/ceilings.ts';
-import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
+import type { WidgetKey } from '../../stores/tenants/contract.ts';
 import { resolveSessionConfig, type SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
@@ -87,22 +86,8 @@ export const checkOrigin: CreateStep = {
   },
 };
 
-/**
- * The key that a page asks about with a GET, with its tenant. A page of Switchboard's own origin sends no Origin with that; an answer is secret to
- * nobody, and what is made with it is checked again by the create.
- * @returns a Refusal INVALID_WIDGET_KEY or ORIGIN_MISMATCH
- */
-export function keyOfPage(
-  { widgetKey, origin }: { readonly widgetKey: string; readonly origin: string | undefined },
-  { tenants }: Pick<CreateDeps, 'tenants'>,
-): { readonly key: WidgetKey; readonly tenant: Tenant } | Refusal {
-  const found = tenants.keyOf(widgetKey);
-  if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
-  return origin === undefined || origin === found.key.origin ? found : originRefusal(found.key, origin);
-}
-
 /** The refusal for a page whose key belongs to another origin. @param origin of the page; undefined where the request had none */
-function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | undefined): Refusal {
+export function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | undefined): Refusal {
   return new Refusal(
     'ORIGIN_MISMATCH',
     `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
@@ -136,40 +121,32 @@ export const refusePaused: CreateStep = {
 /** Finds the subject that the session is counted for, and the limits that apply to it. */
 export const nameCaller: CreateStep = {
   name: 'caller',
-  take(context: TenantFound, deps: Pick<CreateDeps, 'config' | 'identity'>) {
+  take(context: TenantFound, deps: Pick<CreateDeps, 'usage' | 'identity'>) {
     context.caller = callerOf(context, deps);
     return undefined;
   },
 };
 
 function callerOf(
-  { input: { body, login }, tenant, key }: TenantFound,
-  { config: { callers: limits }, identity: { subjects } }: Pick<CreateDeps, 'config' | 'identity'>,
+  { input: { body, login }, tenant: { id: tenantId }, key }: TenantFound,
+  { usage, identity: { subjects } }: Pick<CreateDeps, 'usage' | 'identity'>,
 ): AdmittedCaller {
-  const tenantId = tenant.id;
+  const caller = key === null ? 'console' : 'widget';
+  const keyId = key?.id ?? null;
+  const ceilings = { limits: usage.limitsOf(caller, tenantId, keyId), shared: usage.sharedOf(tenantId, keyId) };
   if (key === null) {
     const [subject, loginId] = [subjects.console(login?.email ?? ''), login?.id ?? null];
-    return {
-      caller: 'console',
-      subject,
-      tenantId,
-      keyId: null,
-      named: true,
-      loginId,
-      limits: limits.console,
-      shared: [],
-    };
+    return { caller, subject, tenantId, keyId, named: true, loginId, ...ceilings };
   }
   return {
-    caller: 'widget',
+    caller,
     subject: widgetSubject(tenantId, key.id, body.email, subjects),
     tenantId,
-    keyId: key.id,
+    keyId,
     named: body.email !== undefined,
     loginId: null,
-    limits: withOverrides(limits.widget, key.limits),
     overrides: key.limits,
-    shared: sharedCeilings(tenantId, key.id, key, tenant),
+    ...ceilings,
   };
 }
 
@@ -261,6 +238,11 @@ function widgetOf(
       ...(2 * held > caller.limits.concurrentSessions ? ['more than half of its slots are taken'] : []),
     ]);
   return { key, addressScope, createId: claim?.keyHash ?? requestId, atMs, suspicions };
+}
+
+/** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not matter. */
+export function isBlocked(verdict: Pick<Verdict, 'isBot' | 'isVerifiedBot'>): boolean {
+  return verdict.isBot && !verdict.isVerifiedBot;
 }
 
 function botRefusal({ provider, confidence, reason, challenge }: Verdict, lever: string): Refusal {

@@ -26,6 +26,7 @@ import {
   type CreateStep,
   type Step,
 } from './step.ts';
+import { describeAgent, issueChallenge, type AgentQuestion, type WorkRequest } from './before-create.ts';
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './idempotency-key.ts';
@@ -92,12 +93,23 @@ const RESUME_STEPS: readonly CreateStep[] = [
   keepReply,
 ];
 
+export type Creates = ReturnType<typeof openCreates>;
+
+/** Creating sessions, as routes see it: the create itself, and what pages ask for before one. */
+export function openCreates(deps: CreateDeps) {
+  return {
+    createSession: (input: CreateInput) => createSession(input, deps),
+    describeAgent: (asked: AgentQuestion) => describeAgent(asked, deps),
+    issueChallenge: (asked: WorkRequest) => issueChallenge(asked, deps),
+  };
+}
+
 /**
  * Opens a session, continues one, or returns the reply of an earlier identical request.
  * @returns the reply, or the refusal with whose it is
  * @throws Unavailable when a store is away; what was taken is given back then too
  */
-export async function createSession(input: CreateInput, deps: CreateDeps): Promise<CreateReply | Refusal> {
+async function createSession(input: CreateInput, deps: CreateDeps): Promise<CreateReply | Refusal> {
   const isNew = input.body.resume === undefined;
   const trace = isNew ? deps.traces?.begin(input) : undefined;
   const context: CreateContext = { input, trace };

@@ -2,14 +2,15 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
+import { transcriptionOf } from '../../protocol/behaviour.ts';
+import type { AgentTerms } from '../../protocol/create.ts';
 import { serverToolsOf } from '../../protocol/server-tool.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/quota-refusal.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
-import { hearsCalls, UpstreamFault, type Minted } from '../../upstream/contract.ts';
+import { hearsCalls, UpstreamFault, type Minted, type UpstreamProvider } from '../../upstream/contract.ts';
 import { stoppedRefusal } from './admit-caller.ts';
-import { agentTermsOf, converses } from './agent-terms.ts';
 import { toldLimits } from '../../../machines/voice-session/selectors.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, SessionRegistered, SecretIssued } from './step.ts';
@@ -235,4 +236,28 @@ function termsOf({ resumed, config }: CreateContext): SessionTerms {
   const terms = resumed ?? config;
   if (terms === undefined) throw new Error('no step of a create found what the session is');
   return terms;
+}
+
+/** Whether Switchboard itself adds words to the session's calls, and reads them. */
+function converses({ callMode }: Pick<SessionTerms, 'callMode'>, { capabilities }: UpstreamProvider): boolean {
+  return callMode === 'brokered' && capabilities.converses;
+}
+
+/** What a page has to know about the agent of a session. @param isGreeted whether the visitor was greeted already */
+export function agentTermsOf(
+  { callMode, behaviour }: Pick<SessionTerms, 'callMode' | 'behaviour'>,
+  provider: UpstreamProvider,
+  isGreeted: boolean,
+): AgentTerms {
+  const isHeard = converses({ callMode }, provider);
+  const { greeting, turns, tellAi = true } = behaviour ?? {};
+  const isGreeting = provider.capabilities.converses && greeting !== undefined;
+  return {
+    // The agent's own words are always transcribed; this is about the visitor's.
+    captions: isHeard && transcriptionOf(behaviour ?? {}) !== undefined,
+    greets: isGreeting && !isGreeted,
+    push: turns?.detect === 'push' && provider.capabilities.converses,
+    // Where the page opens the call, the page itself must ask for the greeting.
+    tellAi: tellAi === 'greeting' ? !(isGreeting && isHeard) : tellAi,
+  };
 }

@@ -30,7 +30,7 @@ import type { VoiceSessions } from '../sessions.ts';
 export interface CreateDeps {
   readonly config: Pick<
     Config,
-    'callers' | 'calls' | 'heartbeatIntervalSec' | 'requireAuthForSession' | 'requireOriginForWidgets' | 'upstream'
+    'calls' | 'heartbeatIntervalSec' | 'requireAuthForSession' | 'requireOriginForWidgets' | 'upstream'
   >;
   readonly clock: Clock;
   /** Waits between two looks at a create that another request is running. */
@@ -49,7 +49,7 @@ export interface CreateDeps {
   readonly publicUrl: () => string;
   readonly tenants: TenantDirectory;
   readonly identity: Pick<Identity, 'subjects'>;
-  readonly usage: Pick<Usage, 'refuseIfSpent'>;
+  readonly usage: Pick<Usage, 'limitsOf' | 'sharedOf' | 'refuseIfSpent'>;
   readonly sessions: VoiceSessions;
   readonly calls: {
     readonly modeOf: CallModeOf;
