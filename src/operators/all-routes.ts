@@ -2,7 +2,8 @@ import type { Route } from '../http/route.ts';
 import { activityRoute, overviewRoute } from './overview/routes.ts';
 import { callRoute, callsRoute, namedCallRoute } from './calls/routes.ts';
 import { changesRoute } from './overview/changes-routes.ts';
-import { endRoute, eventsRoute, sessionRoute, whisperRoute } from './sessions/routes.ts';
+import { endManyRoute, endRoute } from './sessions/end-routes.ts';
+import { eventsRoute, sessionRoute, whisperRoute } from './sessions/routes.ts';
 import { feedRoute, meRoute, nodesRoute, settingsRoute } from './installation/routes.ts';
 import { exportSessionsRoute, exportUsageRoute } from './exports/routes.ts';
 import { machinesRoute } from './machines/routes.ts';
@@ -21,7 +22,7 @@ import { deleteViewRoute, saveViewRoute, viewsRoute } from './views/routes.ts';
 import { usageRoute } from './usage/routes.ts';
 import { addWebhookRoute, changeWebhookRoute, deleteWebhookRoute, rotateWebhookRoute, tryWebhookRoute, turnWebhookRoute, webhookRoute, webhooksRoute } from './webhooks/routes.ts';
 import { deliveriesRoute, deliveryRoute, replayManyRoute, replayRoute, sessionDeliveriesRoute } from './webhooks/delivery-routes.ts';
-import { endManyRoute, sessionsRoute } from './sessions/list-routes.ts';
+import { sessionsRoute } from './sessions/list-routes.ts';
 import type { Services } from '../http/services.ts';
 
 /** The operator API for monitoring (docs/contract.md, section 8). */

@@ -1,16 +1,15 @@
 import type { z } from 'zod';
-import { type OperatorSession, operatorSessionPage, sessionFilters, operatorEndManyReply, operatorEndManyRequest } from '../../protocol/operator/session.ts';
+import { type OperatorSession, operatorSessionPage, sessionFilters } from '../../protocol/operator/session.ts';
 import type { Operator } from '../roles.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { HistorySort, Position } from '../../stores/voice-history/contract.ts';
 import { endingSoon } from '../../voice/ending-soon.ts';
 import { refOf } from '../../kernel/ids.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute, actBy } from '../route.ts';
+import { operatorRoute } from '../route.ts';
 import { toOperatorSession, toHistoryFilter } from './view.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';
-import { endMany, findSome, nameOfFilter, openOnly, tenantMeant } from './end.ts';
 import { pageEnd, readCursor } from '../pagination.ts';
 
 export const exampleSession: OperatorSession = {
@@ -106,61 +105,4 @@ function readPosition(cursor: string | undefined, sort: Sort): Position | undefi
 
 function placeOf(id: string, sort: Sort): string {
   return sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;
-}
-
-/** Example sessions that a count returns. */
-const SAMPLE = 10;
-
-/** Ends all open sessions that match a filter: first counts them, then ends them in parts. */
-export function endManyRoute(services: Services): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/operator/sessions/end',
-    operationId: 'endSessions',
-    summary: 'Count or end the open sessions that match a filter',
-    description:
-      'With dryRun they are only counted. Otherwise at most 500 are ended; send the request again, with batchId, until remaining is 0. If more match than expected, by over a tenth, the reply is COUNT_CHANGED and nothing is ended. If the database goes away meanwhile, the reply still says what was ended: isAudited is then false, the results in the audit are null, and remaining is the earlier count less what was ended.',
-    right: 'change',
-    perOperator: { name: 'end', perMinute: 60 },
-    body: operatorEndManyRequest,
-    bodyExample: { filter: { tenantId: 'acme', state: 'idle,stale' }, expected: 1204, reason: 'key leaked' },
-    reply: {
-      description: 'The sessions that were counted or ended',
-      schema: operatorEndManyReply,
-      example: {
-        matched: 1204,
-        byState: { engaged: 1100, idle: 100, stale: 4 },
-        byTenant: { acme: 1204 },
-        sample: [exampleSession],
-        expected: 1204,
-      },
-    },
-    refusals: ['COUNT_CHANGED', 'CONFLICT'],
-    handle: async (call) => {
-      const { filter: asked, all = false, dryRun = false, expected, batchId } = call.body;
-      if (!all && Object.values(asked).every((value) => value === undefined))
-        return wrongField('all', 'must be true where the filter is empty');
-      const { request, operator } = call;
-      const { limits } = services.sessions;
-      const filter = openOnly(toHistoryFilter(asked, operator), request.atMs, limits);
-      const counts = await services.core.stores.history.countOpen(filter);
-      if (dryRun) {
-        const rows = await services.sessions.present(await findSome(filter, SAMPLE, services.core.stores.history));
-        const sample = rows.map(({ record, state }) =>
-          toOperatorSession(record, state, request.atMs, operator, limits),
-        );
-        return { ...counts, sample, expected: counts.matched };
-      }
-      if (expected === undefined) return wrongField('expected', 'is missing: count first, with dryRun');
-      const input = {
-        filter,
-        ...counts,
-        expected,
-        target: nameOfFilter(asked),
-        tenantId: tenantMeant(asked, operator),
-        batchId,
-      };
-      return endMany(input, actBy(call), services);
-    },
-  });
 }

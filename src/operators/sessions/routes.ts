@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
-import { type EndedBy, operatorSessionDetail, whisperRequest, operatorEndReply } from '../../protocol/operator/session.ts';
+import { type EndedBy, operatorSessionDetail, whisperRequest } from '../../protocol/operator/session.ts';
 import type { Entry } from '../../stores/journal/contract.ts';
 import { limitsInForce, toOperatorSession } from './view.ts';
 import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
@@ -19,10 +19,7 @@ import { exampleCall } from '../calls/routes.ts';
 import { exampleSession } from './list-routes.ts';
 import { eventsOf, newestEvents, toEvents, viewsOf } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
-import { done, onlyReason } from '../../protocol/fields.ts';
-import { viewOf } from '../../voice/records.ts';
-import { sample } from '../../http/samples.ts';
-import { endSession } from './end.ts';
+import { done } from '../../protocol/fields.ts';
 import { journalCursor, readCursor, readJournalCursor, writeCursor } from '../pagination.ts';
 
 /** The newest acts on a session that are returned with it. */
@@ -168,34 +165,6 @@ async function timeline(
   ]);
   const nextCursor = page.next === undefined ? null : writeCursor(page.next);
   return { events: page.events, ...counted, nextCursor };
-}
-
-/** Ends one session. */
-export function endRoute(services: Services): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/operator/sessions/{id}/end',
-    operationId: 'endSessionAsOperator',
-    summary: 'End one session',
-    description: `Idempotent. Who ended it, when and why is recorded. ${NAMED}`,
-    right: 'change',
-    body: onlyReason.optional(),
-    params: sessionParams,
-    bodyExample: { reason: 'the visitor asked us to' },
-    reply: {
-      description: 'The session is over',
-      schema: operatorEndReply,
-      example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
-    },
-    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    find: (call) => findNamed(call, services),
-    handle: async (call, _query, record) => {
-      const ended = await endSession(record, actBy(call), services);
-      if (ended instanceof Refusal) return ended;
-      const { alreadyEnded } = ended;
-      return { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded };
-    },
-  });
 }
 
 /** Whispers to the agent of a session. */
