@@ -91,7 +91,7 @@ export function challengeRoute({ core }: Services): Route {
   });
 }
 
-export function toOperatorChallenge(record: ChallengeRecord, atMs: number): OperatorChallenge {
+function toOperatorChallenge(record: ChallengeRecord, atMs: number): OperatorChallenge {
   const { id, subject, issuedAtMs, expiresAtMs, attempts, maxAttempts } = record;
   return {
     id,

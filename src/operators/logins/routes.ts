@@ -11,8 +11,7 @@ import type { Services } from '../../http/services.ts';
 import { string, onlyReason } from '../../protocol/fields.ts';
 import { revokeLoginReply, loginName } from '../../protocol/login.ts';
 import type { Logins } from '../../stores/logins/contract.ts';
-import { act, type ActBy } from '../journal/acts.ts';
-import type { OperatorServices } from '../services.ts';
+import { act } from '../journal/acts.ts';
 import { iso } from '../../kernel/time.ts';
 import { actorSeenBy, type Operator } from '../roles.ts';
 import { pageEnd, readCursor } from '../pagination.ts';
@@ -116,10 +115,18 @@ export function revokeLoginRoute(services: Services): Route {
     bodyExample: { reason: 'the laptop was stolen' },
     reply: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
     refusals: ['NOT_FOUND'],
-    handle: async (call) => {
-      const [id = ''] = call.params;
-      const revoked = await revokeLogin(id, actBy(call), services);
-      return revoked instanceof Refusal ? revoked : { ok: true, ...revoked };
+    find: ({ params: [id = ''] }) => findLogin(id, services.core.stores.logins),
+    handle: async (call, _query, login) => {
+      const by = actBy(call);
+      const alreadyEnded = classify(login, by.atMs) === 'destroyed';
+      await act(
+        { action: 'login.revoke', target: login.id, tenantId: null },
+        by,
+        services,
+        () => services.identity.logins.destroy(login.id, 'revoked', by.atMs, by.requestId),
+        () => (alreadyEnded ? 'unchanged' : 'done'),
+      );
+      return { ok: true, alreadyEnded };
     },
   });
 }
@@ -143,52 +150,21 @@ export function liftAddressRoute(services: Services): Route {
     },
     handle: async (call) => {
       const { email } = call.body;
-      const failures = await liftAddress(email, actBy(call), services);
-      return { ok: true, failures, mayLogIn: services.identity.admits(email) };
+      const { subjects, codes, admits } = services.identity;
+      const by = actBy(call);
+      const lift = { action: 'address.lift', target: subjects.console(email), tenantId: null } as const;
+      const failures = await act(lift, by, services, () => codes.lift(email, by.atMs));
+      return { ok: true, failures, mayLogIn: admits(email) };
     },
   });
 }
 
-/**
- * Ends a login on every node within a second. Idempotent.
- * @throws Unavailable when the database is away
- */
-export async function revokeLogin(
-  id: string,
-  by: ActBy,
-  services: OperatorServices,
-): Promise<{ readonly alreadyEnded: boolean } | Refusal> {
-  const login = await findLogin(id, services.core.stores.logins);
-  if (login instanceof Refusal) return login;
-  const alreadyEnded = classify(login, by.atMs) === 'destroyed';
-  await act(
-    { action: 'login.revoke', target: id, tenantId: null },
-    by,
-    services,
-    () => services.identity.logins.destroy(id, 'revoked', by.atMs, by.requestId),
-    () => (alreadyEnded ? 'unchanged' : 'done'),
-  );
-  return { alreadyEnded };
-}
-
-export async function findLogin(id: string, store: Pick<Logins, 'load'>): Promise<AuthRecord | Refusal> {
+async function findLogin(id: string, store: Pick<Logins, 'load'>): Promise<AuthRecord | Refusal> {
   const login = loginName.test(id) ? await store.load(id) : undefined;
   return login ?? new Refusal('NOT_FOUND', 'There is no login of this id; it may be so old that it was deleted.');
 }
 
-/**
- * Lets new browsers log in with an address again, for a day. The journal only gets its hash.
- * @returns how many consecutive wrong codes are forgotten
- * @throws Unavailable when the database is away
- */
-export function liftAddress(email: string, by: ActBy, services: OperatorServices): Promise<number> {
-  const target = services.identity.subjects.console(email);
-  return act({ action: 'address.lift', target, tenantId: null }, by, services, () =>
-    services.identity.codes.lift(email, by.atMs),
-  );
-}
-
-export function toOperatorLogin(login: AuthRecord, atMs: number, operator: Operator): OperatorLogin {
+function toOperatorLogin(login: AuthRecord, atMs: number, operator: Operator): OperatorLogin {
   const { id, email, createdAtMs, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason } = login;
   const state = classify(login, atMs);
   const isOver = state === 'destroyed';

@@ -14,7 +14,8 @@ import { loginName } from '../../protocol/login.ts';
 import { sessionName } from '../../protocol/session.ts';
 import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
 import type { HistoryRow } from '../../stores/voice-history/contract.ts';
-import type { OperatorServices } from '../services.ts';
+
+const MAX_HITS = 20;
 
 /** Searches for the text that an operator typed. */
 export function searchRoute(services: Services): Route {
@@ -63,12 +64,10 @@ function isAddress(q: string): boolean {
   return q.includes('@');
 }
 
-const MAX_HITS = 20;
-
 interface Finder {
   /** The texts that this finder handles; a text that matches none is searched for among names. */
   readonly shape: RegExp;
-  find(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]>;
+  find(q: string, operator: Operator, services: Services): Promise<SearchHit[]>;
 }
 
 const finders: readonly Finder[] = [
@@ -121,14 +120,14 @@ const finders: readonly Finder[] = [
 ];
 
 /** Finds what a text other than an address stands for, among what the operator sees. @throws Unavailable when the database is away */
-export async function findByShape(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]> {
+async function findByShape(q: string, operator: Operator, services: Services): Promise<SearchHit[]> {
   const finder = finders.find(({ shape }) => shape.test(q));
   const hits = finder === undefined ? namesLike(q, operator, services) : await finder.find(q, operator, services);
   return hits.slice(0, MAX_HITS);
 }
 
 /** What an address did as an operator, its sessions and its logins; the hits do not contain the address. @throws Unavailable when the database is away */
-export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
+async function findByAddress(address: string, services: Services): Promise<SearchHit[]> {
   const { subjects } = services.identity;
   const { history, journal, logins: loginStore } = services.core.stores;
   const ofTenants = services.tenants.all().map(({ id }) => subjects.widgetUser(id, address));
@@ -146,14 +145,14 @@ export async function findByAddress(address: string, services: OperatorServices)
 async function sessionsBeginning(
   idPrefix: string,
   operator: Operator,
-  { core }: OperatorServices,
+  { core }: Services,
 ): Promise<SearchHit[]> {
   const { rows } = await core.stores.history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
   return rows.map(sessionHit);
 }
 
 /** Tenants, keys and actions whose names contain the text. */
-function namesLike(q: string, operator: Operator, { tenants: directory }: OperatorServices): SearchHit[] {
+function namesLike(q: string, operator: Operator, { tenants: directory }: Services): SearchHit[] {
   const wanted = q.toLowerCase();
   const isLike = (...names: string[]): boolean => names.some((name) => name.toLowerCase().includes(wanted));
   const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
