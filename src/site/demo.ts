@@ -1,4 +1,4 @@
-import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/site-data.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { termsOf } from '../tenants/budgets.ts';

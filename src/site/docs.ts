@@ -10,7 +10,7 @@ import { sendDocument } from '../http/documents.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { findDemo, type DemoServices } from './demo.ts';
 import { unescapeHtml } from '../kernel/text.ts';
-import type { DocsPart } from '../protocol/docs-index.ts';
+import type { DocsPart } from '../protocol/site-data.ts';
 
 /** The documents that describe the service: OpenAPI and AsyncAPI. */
 export interface Documents {

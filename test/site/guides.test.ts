@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { DocsPart } from '../../src/protocol/docs-index.ts';
+import type { DocsPart } from '../../src/protocol/site-data.ts';
 import { guidePath, guides } from '../../src/site/guides.ts';
 import { referencePages, referencePath } from '../../src/site/reference/groups.ts';
 import type { TestApp } from '../support/app.ts';

@@ -6,7 +6,7 @@ import type { JournalPage, JournalQuery } from '../../stores/journal/contract.ts
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { toAuditRow } from '../journal/view.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';
 import { journalCursor, pageEnd, readJournalCursor } from '../pagination.ts';
 

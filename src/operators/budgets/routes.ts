@@ -23,7 +23,7 @@ import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';
 import { act } from '../journal/acts.ts';
-import { actBy, operatorRoute, scopeOf } from '../route.ts';
+import { actBy, operatorRoute, scopeOf } from '../operator-route.ts';
 import { done, string } from '../../protocol/fields.ts';
 
 const MAX_TOLD = 20;

@@ -2,7 +2,7 @@ import { callFilters, listedCallDetail, type ListedOperatorCall, type OperatorCa
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall } from './view.ts';
-import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';

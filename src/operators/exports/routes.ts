@@ -7,7 +7,7 @@ import { iso } from '../../kernel/time.ts';
 import { exportedSessionsAsked, exportedUsageAsked, type ExportFormat, type exportedSession, type exportedUsage } from '../../protocol/operator/export.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { tenantsOf, within } from '../roles.ts';
-import { operatorAnswerRoute } from '../route.ts';
+import { operatorAnswerRoute } from '../operator-route.ts';
 import { toHistoryFilter } from '../sessions/view.ts';
 
 const PER_MINUTE = 60;

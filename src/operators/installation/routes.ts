@@ -3,7 +3,7 @@ import { addressesSeenBy, mayDo, type Operator, RIGHTS, seesTenant } from '../ro
 import { iso } from '../../kernel/time.ts';
 import { operatorMe, type OperatorMe, operatorSettings } from '../../protocol/operator/me.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { TAG, operatorRoute } from '../route.ts';
+import { TAG, operatorRoute } from '../operator-route.ts';
 import { type OperatorNode, operatorNodes } from '../../protocol/operator/node.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../../protocol/operator/feed.ts';
 import { Refusal } from '../../protocol/refusal.ts';

@@ -8,7 +8,7 @@ import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Call, Route } from '../../http/route.ts';
-import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { actBy, noTenant, operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';
 import { string, ofTenant } from '../../protocol/fields.ts';
 

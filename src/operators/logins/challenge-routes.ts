@@ -3,7 +3,7 @@ import { iso } from '../../kernel/time.ts';
 import { challengeFilters, challengePage, type OperatorChallenge, operatorChallengeDetail } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { exampleEvent, operatorRoute } from '../route.ts';
+import { exampleEvent, operatorRoute } from '../operator-route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/fields.ts';

@@ -4,7 +4,7 @@ import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail, liftAddressReply, liftAddressRequest } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { actBy, exampleEvent, operatorRoute } from '../route.ts';
+import { actBy, exampleEvent, operatorRoute } from '../operator-route.ts';
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';

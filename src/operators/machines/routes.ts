@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Chart, type OperatorMachine, operatorMachines } from '../../protocol/operator/machine.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { sendDocument } from '../../http/documents.ts';
-import { operatorAnswerRoute } from '../route.ts';
+import { operatorAnswerRoute } from '../operator-route.ts';
 import { isLoopback } from '../../../config/origins.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { isLocal } from '../../http/client-address.ts';

@@ -5,7 +5,7 @@ import { changesSince, operatorChanges, type OperatorChanges } from '../../proto
 import type { Journal, JournalQuery, NewEntry } from '../../stores/journal/contract.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';
 import type { ActivityKind, CountChange } from '../../stores/activity/contract.ts';
 

@@ -4,7 +4,7 @@ import { spendOf } from '../usage/spend.ts';
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 import { iso } from '../../kernel/time.ts';
 import { activityOf, seriesOf } from './activity.ts';
 import { judge } from './verdict.ts';

@@ -4,7 +4,7 @@ import { DAY_MS, iso } from '../../kernel/time.ts';
 import { reconciliationReply, type OperatorReconciledDay } from '../../protocol/operator/reconciliation.ts';
 import type { Causes, ReconciledDay } from '../../stores/reconciliations/contract.ts';
 import { exampleCall } from '../calls/routes.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 
 const DAYS = 31;
 

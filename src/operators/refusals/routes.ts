@@ -10,7 +10,7 @@ import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { JournalQuery } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';
 import { journalCursor, pageEnd, readJournalCursor } from '../pagination.ts';
 

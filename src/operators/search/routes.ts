@@ -4,7 +4,7 @@ import { searchReply, searchRequest, type SearchHit } from '../../protocol/opera
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
-import { actBy, operatorRoute } from '../route.ts';
+import { actBy, operatorRoute } from '../operator-route.ts';
 import { act } from '../journal/acts.ts';
 import type { Services } from '../../http/services.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';

@@ -8,7 +8,7 @@ import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../..
 import { findMissingSecrets, sendersOf } from '../../secrets/missing-secrets.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
-import { actBy, findTenant, operatorRoute } from '../route.ts';
+import { actBy, findTenant, operatorRoute } from '../operator-route.ts';
 import { done, string, ofTenant } from '../../protocol/fields.ts';
 
 const exampleSecret: OperatorSecret = {

@@ -19,7 +19,7 @@ import { longestMs } from '../../voice/deadlines.ts';
 import { viewOf } from '../../voice/records.ts';
 import { act, actOnMany, type ActBy } from '../journal/acts.ts';
 import { seesTenant, type Operator } from '../roles.ts';
-import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';
 import { exampleSession } from './list-routes.ts';
 import { toHistoryFilter, toOperatorSession, type SessionQuery } from './view.ts';
 

@@ -6,7 +6,7 @@ import type { HistorySort, Position } from '../../stores/voice-history/contract.
 import { endingSoon } from '../../voice/ending-soon.ts';
 import { refOf } from '../../kernel/ids.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 import { toOperatorSession, toHistoryFilter } from './view.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';

@@ -10,7 +10,7 @@ import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { callsOf, toOperatorCalls } from '../calls/view.ts';
-import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams, actBy } from '../route.ts';
+import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams, actBy } from '../operator-route.ts';
 import { refusalsOf, timelineCounts, timelineOf } from './timeline.ts';
 import { whyNoWhisper, whisper } from './whisper.ts';
 import { actOf, whyOf } from './explain.ts';

@@ -13,7 +13,7 @@ import { resumeService, stillOpen, stopService } from '../../tenants/emergency-s
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';
-import { actBy, operatorRoute, scopeOf } from '../route.ts';
+import { actBy, operatorRoute, scopeOf } from '../operator-route.ts';
 import { ofTenant } from '../../protocol/fields.ts';
 
 const NAME_A_TENANT = 'Name a tenantId: you may stop your own tenants, and not the whole installation.';

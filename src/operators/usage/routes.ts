@@ -7,7 +7,7 @@ import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { UsageAsked, UsagePosition, UsageReport } from '../../stores/usage-reports/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { operatorRoute } from '../route.ts';
+import { operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';
 import { readCursor, writeCursor } from '../pagination.ts';
 

@@ -9,7 +9,7 @@ import { done, string } from '../../protocol/fields.ts';
 import type { SavedView } from '../../stores/saved-views/contract.ts';
 import { act } from '../journal/acts.ts';
 import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
-import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { actBy, noTenant, operatorRoute } from '../operator-route.ts';
 
 /** The most views that one operator may save. */
 const MAX_VIEWS = 50;

@@ -5,7 +5,7 @@ import { refOf } from '../../kernel/ids.ts';
 import { deliveryDetail, deliveryFilters, deliveryPage, type OperatorDelivery, replayReply, replayRequest, sessionDeliveries } from '../../protocol/operator/webhook.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
-import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { done, string, onlyReason } from '../../protocol/fields.ts';
 import { iso, isoOrNull } from '../../kernel/time.ts';

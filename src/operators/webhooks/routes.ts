@@ -7,7 +7,7 @@ import { WEBHOOK_TYPES } from '../../protocol/webhook-event.ts';
 import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
 import { addWebhook, changeWebhook, deleteWebhook, disableWebhook, enableWebhook, gone, rotateWebhook, tryWebhook } from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within, actorSeenBy, type Operator, urlSeenBy } from '../roles.ts';
-import { actBy, findTenant, operatorRoute, scopeOf } from '../route.ts';
+import { actBy, findTenant, operatorRoute, scopeOf } from '../operator-route.ts';
 import { done, string, ofTenant, onlyReason } from '../../protocol/fields.ts';
 import { iso, isoOrNull } from '../../kernel/time.ts';
 

@@ -6,7 +6,7 @@ import { whatIfReply, whatIfRequest, type WhatIfReply, type WhatIfRequest } from
 import { mustWait, Refusal, wrongField } from '../../protocol/refusal.ts';
 import { faultOfBudget, toNewBudget } from '../../tenants/budgets.ts';
 import { noKey } from '../keys/routes.ts';
-import { actBy, findTenant, operatorAnswerRoute } from '../route.ts';
+import { actBy, findTenant, operatorAnswerRoute } from '../operator-route.ts';
 import { MAX_DAYS, prepareReplay, type PreparedReplay } from './prepare.ts';
 
 const PER_MINUTE = 20;

@@ -1,4 +1,4 @@
-import type { DemoConfig, DemoMachines } from '../../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines } from '../../protocol/site-data.ts';
 import type { CallState, MediaEvent, Session, SessionState, Warning } from '../widget/api.ts';
 import { causeOf } from './causes.ts';
 import { MachineChart } from './chart.ts';

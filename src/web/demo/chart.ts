@@ -1,4 +1,4 @@
-import type { DrawnMachine } from '../../protocol/demo-config.ts';
+import type { DrawnMachine } from '../../protocol/site-data.ts';
 import type { ChartEdge } from '../../protocol/operator/machine.ts';
 import { nodeNamed } from '../shared/chart/nodes.ts';
 import { draw, edgeName, type Drawing } from './drawing.ts';

@@ -1,4 +1,4 @@
-import type { DemoConfig, DemoMachines, TakeOverConfig } from '../../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines, TakeOverConfig } from '../../protocol/site-data.ts';
 import { element, say } from './elements.ts';
 
 /** Reads JSON from the server. @throws Error if the server does not answer */

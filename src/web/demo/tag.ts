@@ -1,4 +1,4 @@
-import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { DemoConfig } from '../../protocol/site-data.ts';
 import type { SwitchboardWidgetElement } from '../element/api.ts';
 // oxlint-disable-next-line import/default -- the build makes it the file's text
 import source from './example.js?raw';

@@ -2,7 +2,7 @@ import '../shared/tokens.css';
 import '../shared/frame.css';
 import './demo.css';
 import './take-over.css';
-import type { TakeOverConfig } from '../../protocol/demo-config.ts';
+import type { TakeOverConfig } from '../../protocol/site-data.ts';
 import type { Session } from '../widget/api.ts';
 import { startCopying } from '../shared/copy.ts';
 import { frames, requests, type Attack, type Loot } from './attacks.ts';

@@ -1,4 +1,4 @@
-import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { DemoConfig } from '../../protocol/site-data.ts';
 import type { Session } from '../widget/api.ts';
 import type { Board } from './board.ts';
 import { clearCaptions } from './captions.ts';

@@ -1,4 +1,4 @@
-import type { DocsPart } from '../../protocol/docs-index.ts';
+import type { DocsPart } from '../../protocol/site-data.ts';
 
 const SHOWN = 30;
 
