@@ -1,18 +1,25 @@
 import type { z } from 'zod';
-import { ConfigError, type Problem } from './config-error.ts';
-import { findContradictions } from './contradictions.ts';
-import { describeSettings, type SettingShown } from './settings-shown.ts';
+import { findContradictions, type Problem } from './contradictions.ts';
 import type { Variable } from './variable.ts';
 import { readVariables, variables, type Settings, type VariableName } from './variables.ts';
 
 /** The settings by the fields of the table of variables (variables.ts), and values derived from them. */
 export type Config = Readonly<ReturnType<typeof complete>>;
 
-/** The limits of one kind of caller (docs/contract.md, section 10.2, server limits). */
-export type CallerLimits = Config['callers']['console'];
+/** Everything that is wrong with the environment at once: each variable by its name, with its meaning and an example. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[];
 
-/** How many days things are kept; 0 means forever. */
-export type RetentionDays = Config['retentionDays'];
+  constructor(problems: readonly Problem[]) {
+    const lines = problems.map(({ name, message, example }) => {
+      const about = variables.find((variable) => variable.name === name);
+      return `  ${name}: ${message}\n      what it is for: ${about?.meaning}\n      example: ${name}=${example ?? about?.example}`;
+    });
+    super(`The configuration is not complete or not valid:\n\n${lines.join('\n')}\n`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
 
 /**
  * Reads every variable; an empty one counts as unset.
@@ -64,6 +71,31 @@ function whoNeeds(
     return needed?.includes(name) === false ? undefined : 'production needs it';
   if (workers && settings.workers > 1) return 'more than one of WORKERS need it';
   return chosen === undefined ? undefined : `${chooser}=${chosen} needs it`;
+}
+
+/** A variable as operators see it. For a secret, and for an address that may contain one, they see only whether it is set. */
+interface SettingShown {
+  readonly name: string;
+  /** The value in effect as text; null for a secret, and if nothing is set. */
+  readonly value: string | null;
+  readonly isSecret: boolean;
+  readonly isSet: boolean;
+  /** What applies if it is not set, as a text. */
+  readonly default: string;
+}
+
+function describeSettings(env: NodeJS.ProcessEnv): SettingShown[] {
+  return variables.map(({ name, secret, default: fallback, unset }) => {
+    const text = env[name]?.trim() || undefined;
+    const isSecret = secret !== false;
+    return {
+      name,
+      value: isSecret ? null : (text ?? fallback ?? null),
+      isSecret,
+      isSet: text !== undefined,
+      default: unset,
+    };
+  });
 }
 
 /** Fills in the defaults that depend on other variables. */

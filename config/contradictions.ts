@@ -1,6 +1,13 @@
-import type { Problem } from './config-error.ts';
-import { isSafeOrigin } from './origins.ts';
+import { isSafeOrigin } from '../src/kernel/origins.ts';
 import type { Settings, VariableName } from './variables.ts';
+
+/** One thing that is wrong with the environment. */
+export interface Problem {
+  readonly name: string;
+  readonly message: string;
+  /** A value that is valid here, if the variable's own example is not. */
+  readonly example?: string;
+}
 
 /** Finds settings that are valid by themselves but contradict each other. */
 export function findContradictions(settings: Settings): Problem[] {

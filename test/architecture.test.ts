@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { findCycle, readImports, readSources, type SourceFile } from './support/imports.ts';
@@ -18,7 +19,16 @@ interface Ring {
 const rings: Readonly<Record<string, Ring>> = {
   machines: { files: /^machines\//, rings: [], packages: ['xstate'] },
   kernel: { files: /^src\/kernel\//, rings: [], packages: ['node:'] },
-  settings: { files: /^config\/[\w-]+\.ts$/, rings: ['package.json'], packages: ['zod', 'node:'] },
+  /** How a variable is described and its text is read. */
+  kit: { files: /^config\/(?:variable|schemas|default-tenants-file)\.ts$/, rings: [], packages: ['zod', 'node:'] },
+  /** The variables of each feature, which only its own files and the table of all variables import. */
+  variables: { files: /^src\/(?:[\w-]+\/)+variables\.ts$/, rings: ['kit', 'kernel'], packages: ['zod', 'node:'] },
+  /** The table of all variables, and how the settings are read. */
+  settings: {
+    files: /^config\/[\w-]+\.ts$/,
+    rings: ['kit', 'variables', 'kernel', 'package.json'],
+    packages: ['zod'],
+  },
   host: { files: /^src\/actors\//, rings: ['kernel'], packages: ['xstate'] },
   /** The shapes of what goes over the wire, which browsers and the server share. */
   protocol: { files: /^src\/protocol\//, rings: ['machines'], packages: ['zod'] },
@@ -38,10 +48,10 @@ const rings: Readonly<Record<string, Ring>> = {
   redis: { files: /^src\/redis\//, rings: ['kernel'], packages: ['@redis/client', 'node:'] },
   bots: { files: /^src\/bots\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['isbot', 'zod', 'node:'] },
   /** The one way to servers that tenants name. */
-  outbound: { files: /^src\/outbound\//, rings: ['kernel', 'contracts'], packages: ['node:'] },
+  outbound: { files: /^src\/outbound\//, rings: ['kit', 'variables', 'kernel', 'contracts'], packages: ['node:'] },
   mail: {
     files: /^src\/mail\//,
-    rings: ['kernel', 'settings', 'contracts'],
+    rings: ['kernel', 'variables', 'contracts'],
     packages: ['nodemailer', 'zod', 'node:'],
   },
   /** An agent that says back what it hears: a product of its own, which knows nothing of this one. */
@@ -75,15 +85,19 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'telemetry', 'secrets', 'signature'],
     packages: [],
   },
-  'rate-limits': { files: /^src\/rate-limits\//, rings: ['contracts', 'protocol'], packages: [] },
+  'rate-limits': {
+    files: /^src\/rate-limits\//,
+    rings: ['kit', 'variables', 'contracts', 'protocol'],
+    packages: [],
+  },
   tenants: {
     files: /^src\/tenants\//,
-    rings: ['kernel', 'settings', 'contracts', 'protocol'],
+    rings: ['kernel', 'contracts', 'protocol'],
     packages: ['zod', 'node:'],
   },
   quota: {
     files: /^src\/(?:quota|budgets)\//,
-    rings: ['machines', 'kernel', 'settings', 'host', 'contracts', 'protocol', 'tenants'],
+    rings: ['machines', 'kernel', 'kit', 'variables', 'settings', 'host', 'contracts', 'protocol', 'tenants'],
     packages: ['node:'],
   },
   metering: {
@@ -260,6 +274,7 @@ const rings: Readonly<Record<string, Ring>> = {
     files: /^src\/cli\//,
     rings: [
       'kernel',
+      'kit',
       'settings',
       'contracts',
       'telemetry',
@@ -293,7 +308,7 @@ const rings: Readonly<Record<string, Ring>> = {
 
 const maxLines = 300;
 /** Settings come in by main.ts; the build puts its own in; the native server's header limit can only be given to it through the environment. */
-const readsEnvironment = ['config/repository.ts', 'src/main.ts', 'src/transport/load-uws.ts'];
+const readsEnvironment = ['config/build-info.ts', 'src/main.ts', 'src/transport/load-uws.ts'];
 
 const sources = readSources(fileURLToPath(new URL('..', import.meta.url)), [
   'config',
@@ -310,12 +325,19 @@ function matches(name: string, entry: string): boolean {
   return entry === 'node:' ? name.startsWith('node:') : name === entry || name.startsWith(`${entry}/`);
 }
 
+/** Whether a file has the variables of another feature than the importing one. */
+function isOfAnother(file: string, importing: string): boolean {
+  return ringOf(file) === 'variables' && !importing.startsWith(`${dirname(file)}/`);
+}
+
 /** What a file imports and its ring may not. */
 function violations({ path, files, packages }: SourceFile): string[] {
   const name = ringOf(path);
   const ring = rings[name ?? ''];
   if (name === undefined || ring === undefined) return [`${path} is in no ring`];
-  const strangers = files.filter((file) => ![name, ...ring.rings].includes(ringOf(file) ?? ''));
+  const strangers = files.filter(
+    (file) => ![name, ...ring.rings].includes(ringOf(file) ?? '') || (name !== 'settings' && isOfAnother(file, path)),
+  );
   const unknown = packages.filter((imported) => !ring.packages.some((entry) => matches(imported, entry)));
   return [
     ...strangers.map((file) => `${path} (${name}) imports ${file} (${ringOf(file) ?? 'no ring'})`),
@@ -406,6 +428,10 @@ describe('The check itself', () => {
     ['src/quota/x.ts', "import type { VoiceSessions } from '../voice/sessions.ts';"],
     ['src/channel/x.ts', "import { sample } from '../http/samples.ts';"],
     ['src/kernel/x.ts', "import { version } from '../../package.json';"],
+    ['src/voice/variables.ts', "import { readConfig } from '../../config/config.ts';"],
+    ['src/quota/x.ts', "import { voice } from '../voice/variables.ts';"],
+    ['src/voice/variables.ts', "import { access } from '../auth/variables.ts';"],
+    ['config/schemas.ts', "import { voice } from '../src/voice/variables.ts';"],
     ['src/elsewhere/x.ts', ''],
   ])('sees that %s may not have: %s', (path, text) => {
     expect(violations(readImports(path, text))).toHaveLength(1);

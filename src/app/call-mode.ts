@@ -1,7 +1,6 @@
 import type { Tenant } from '../stores/tenants/contract.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError, type Config } from '../../config/config.ts';
 import type { CallMode } from '../protocol/call.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 

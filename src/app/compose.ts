@@ -1,4 +1,4 @@
-import { version } from '../../config/version.ts';
+import { version } from '../../config/build-info.ts';
 import type { ChannelDeps } from '../channel/deps.ts';
 import { Hub } from '../channel/hub.ts';
 import { createPipeline } from '../http/pipeline.ts';

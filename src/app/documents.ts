@@ -1,4 +1,4 @@
-import { version } from '../../config/version.ts';
+import { version } from '../../config/build-info.ts';
 import { describeChannel } from '../channel/asyncapi.ts';
 import { describeRoutes } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';

@@ -1,5 +1,4 @@
-import { ConfigError } from '../../config/config-error.ts';
-import type { Config } from '../../config/config.ts';
+import { ConfigError, type Config } from '../../config/config.ts';
 import { requirePrices } from '../metering/check-prices.ts';
 import { readPrices, type Prices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';

@@ -1,5 +1,4 @@
-import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError, type Config } from '../../config/config.ts';
 import { iso } from '../kernel/time.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';

@@ -3,7 +3,7 @@ import type { ReplayMemory } from '../operators/what-if/replay.ts';
 import { createInProcessCounters } from '../stores/counters/in-process.ts';
 import { createInProcessSlots } from '../stores/slots/in-process.ts';
 import { hostname } from 'node:os';
-import { version } from '../../config/version.ts';
+import { version } from '../../config/build-info.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { Hub } from '../channel/hub.ts';
 import { tellActs, tellNotes, tellSessions } from '../feed/facts.ts';

@@ -1,4 +1,4 @@
-import type { RetentionDays } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { rowKey } from '../auth/wrong-codes.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import { lastHoursMs } from '../budgets/remembered-sums.ts';
@@ -26,7 +26,7 @@ const SESSION_DAYS = 2;
 export interface RetentionDeps {
   readonly retention: Retention;
   /** Days to keep each kind; 0 keeps it forever. */
-  readonly days: RetentionDays;
+  readonly days: Config['retentionDays'];
   readonly calendar: (atMs: number) => QuotaDay;
   /** Since when budgets count usage (kept by day and hour) and calls: nothing since then is ever deleted. */
   readonly countedFromMs: { readonly usage: number; readonly calls: number };

@@ -1,5 +1,4 @@
-import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError, type Config } from '../../config/config.ts';
 import { createSealer, type Sealer } from '../kernel/seal.ts';
 import type { Installation } from '../stores/installation/contract.ts';
 import type { TenantSecrets } from '../stores/tenant-secrets/contract.ts';

@@ -1,5 +1,4 @@
-import { ConfigError } from '../../config/config-error.ts';
-import type { Config } from '../../config/config.ts';
+import { ConfigError, type Config } from '../../config/config.ts';
 import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';

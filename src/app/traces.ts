@@ -1,6 +1,6 @@
 import { ProxyTracerProvider, trace, type Tracer } from '@opentelemetry/api';
 import type { Config } from '../../config/config.ts';
-import { version } from '../../config/version.ts';
+import { version } from '../../config/build-info.ts';
 import { makeSpans } from '../telemetry/traces/make-spans.ts';
 import { SpanExporter } from '../telemetry/traces/span-exporter.ts';
 import { Traces, type TracesDeps } from '../telemetry/traces/traces.ts';

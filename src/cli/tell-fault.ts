@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError } from '../../config/config.ts';
 import { StartFaults } from '../app/file-faults.ts';
 import { codeOf as causeCodeOf, isServerError, isTlsFault, TOO_SLOW } from '../database/connection-fault.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MailSender } from '../../config/mail-settings.ts';
+import type { MailSender } from './variables.ts';
 import type { Mail } from './contract.ts';
 
 /** The mail as sent over the wire (RFC 5322, multipart/alternative). */

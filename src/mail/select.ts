@@ -1,4 +1,4 @@
-import type { MailSender, MailServer } from '../../config/mail-settings.ts';
+import type { MailSender, MailServer } from './variables.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { KeptMail } from './contract.ts';
 import { DevMailbox } from './dev-mailbox.ts';

@@ -1,5 +1,5 @@
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import type { MailServer } from '../../config/mail-settings.ts';
+import type { MailServer } from './variables.ts';
 
 export interface Envelope {
   readonly from: string;

@@ -1,4 +1,4 @@
-import type { MailServer } from '../../config/mail-settings.ts';
+import type { MailServer } from './variables.ts';
 import { SmtpConnection } from './smtp-connection.ts';
 
 /** Connections at once: mail servers count them, and a flood of sends must not become a flood of connections. */

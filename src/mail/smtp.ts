@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MailSender, MailServer } from '../../config/mail-settings.ts';
+import type { MailSender, MailServer } from './variables.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { isPlainAddress } from './address.ts';
 import { MailRefused } from './contract.ts';

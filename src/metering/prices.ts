@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError } from '../../config/config.ts';
 import shipped from '../../config/prices.json' with { type: 'json' };
 import {
   HIGHEST_RATES,

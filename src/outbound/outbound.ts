@@ -1,7 +1,8 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { SocketAddress, isIP, type BlockList, type LookupFunction, type Socket } from 'node:net';
+import { SocketAddress, isIP, type LookupFunction, type Socket } from 'node:net';
+import type { ValuesOf } from '../../config/variable.ts';
 import { cacheFor } from '../kernel/cache-for.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { deadline } from '../kernel/deadline.ts';
@@ -9,15 +10,12 @@ import { systemCode } from '../kernel/post.ts';
 import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
 import { Traffic, type RequestOutcome } from './traffic.ts';
+import type { outbound } from './variables.ts';
 import { findUrlFault, isUsual, urlRuleOf } from '../kernel/server-url.ts';
 
 type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-export interface OutboundOptions {
-  /** Networks that may be reached although they are not public, also over http and at every port (OUTBOUND_ALLOW_CIDRS). */
-  readonly allowCidrs: BlockList;
-  /** Ports that addresses may name besides 443 (`UrlRule`). */
-  readonly allowPorts: readonly number[];
+export interface OutboundOptions extends ValuesOf<typeof outbound> {
   readonly clock: Clock;
   readonly after: typeof deadline;
   /** Resolves a name to all its addresses; by default the system's resolver. */

@@ -1,4 +1,4 @@
-import type { CallerLimits } from '../../config/config.ts';
+import type { ValuesOf } from '../../config/variable.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { iso } from '../kernel/time.ts';
 import { toMicroDollars } from '../protocol/money.ts';
@@ -6,6 +6,10 @@ import type { KeyOverrides, KeyTotals, Tenant, WidgetKey } from '../stores/tenan
 import { type UsageTotals, keyAccount, tenantAccount } from '../stores/ledger/contract.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
+import type { consoleLimits } from './variables.ts';
+
+/** The limits of one kind of caller (docs/contract.md, section 10.2, server limits). */
+export type CallerLimits = ValuesOf<typeof consoleLimits>;
 
 /** A widget key's limits: the widget defaults with what the key overrides (docs/contract.md, section 3). */
 export function withOverrides(defaults: CallerLimits, overrides: KeyOverrides | undefined): CallerLimits {

@@ -1,4 +1,4 @@
-import type { CallerLimits, Config } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { durationEndMs, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -8,7 +8,7 @@ import { LATE_REPORT_MS } from '../protocol/usage.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { invalidWidgetKey } from '../tenants/directory.ts';
 import type { UsageOwner } from './after-counted.ts';
-import type { LimitsOf } from './ceilings.ts';
+import type { CallerLimits, LimitsOf } from './ceilings.ts';
 
 /** Who a report is counted for, proved by the caller's credential. */
 export interface UsageSubject extends UsageOwner {

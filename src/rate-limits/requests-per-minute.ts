@@ -1,6 +1,8 @@
+import type { ValuesOf } from '../../config/variable.ts';
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
 import { unitOf, type Unit } from '../protocol/errors/error-row.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
+import type { requestRates } from './variables.ts';
 
 /** One kind of edge window, a fixed minute (docs/contract.md, section 10.1). The store counts under `prefix` followed by who is counted. */
 export interface EdgeWindow {
@@ -16,14 +18,6 @@ export interface EdgeWindow {
 export interface NetworkWindow extends EdgeWindow {
   /** Length of the network's prefix. */
   readonly bits: number;
-}
-
-/** Requests per minute that each window admits. */
-export interface EdgeRates {
-  readonly perIpPerMinute: number;
-  readonly perUserPerMinute: number;
-  readonly perOperatorPerMinute: number;
-  readonly perPagePerMinute: number;
 }
 
 /** All edge windows, except those that a single route adds. */
@@ -49,7 +43,7 @@ const WRONG_TOKENS_PER_MINUTE = 10;
 const SITE_SHARE = 4;
 
 /** The edge windows with the configured limits. */
-export function edgeWindows(rates: EdgeRates): EdgeWindows {
+export function edgeWindows(rates: ValuesOf<typeof requestRates>): EdgeWindows {
   return {
     address: windowOf('', rates.perIpPerMinute, 'RATE_IP_PER_MIN'),
     user: windowOf('user:', rates.perUserPerMinute, 'RATE_USER_PER_MIN'),

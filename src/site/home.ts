@@ -1,5 +1,5 @@
-import { repository } from '../../config/repository.ts';
-import { isLoopback } from '../../config/origins.ts';
+import { repository } from '../../config/build-info.ts';
+import { isLoopback } from '../kernel/origins.ts';
 import { html, type Html } from './html.ts';
 import { isLocal } from '../http/client-address.ts';
 import type { Readiness } from '../http/readiness.ts';

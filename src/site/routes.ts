@@ -7,7 +7,7 @@ import { docsRoutes, type Documents } from './docs.ts';
 import { sendFile, assetRoute, pageRoute } from './files.ts';
 import { homeRoutes } from './home.ts';
 import { mailboxRoute } from './mailbox.ts';
-import { repository } from '../../config/repository.ts';
+import { repository } from '../../config/build-info.ts';
 import { guides } from './guides.ts';
 
 /**

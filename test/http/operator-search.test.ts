@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { version } from '../../config/version.ts';
+import { version } from '../../config/build-info.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
 import { service, SERVICE_NAME, SERVICE_TOKEN, somebody, STAFF, type Reply, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';

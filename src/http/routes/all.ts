@@ -1,4 +1,4 @@
-import { version } from '../../../config/version.ts';
+import { version } from '../../../config/build-info.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';

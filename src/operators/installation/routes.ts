@@ -1,4 +1,4 @@
-import { version } from '../../../config/version.ts';
+import { version } from '../../../config/build-info.ts';
 import { addressesSeenBy, mayDo, type Operator, RIGHTS, seesTenant } from '../roles.ts';
 import { iso } from '../../kernel/time.ts';
 import { operatorMe, type OperatorMe, operatorSettings } from '../../protocol/operator/me.ts';

@@ -1,6 +1,5 @@
-import type { CallerLimits } from '../../../config/config.ts';
 import type { WhatIfRequest } from '../../protocol/operator/what-if.ts';
-import { keyLimitsOf, sharedCeilings, withOverrides, type SharedCeilings } from '../../quota/ceilings.ts';
+import { keyLimitsOf, sharedCeilings, withOverrides, type CallerLimits, type SharedCeilings } from '../../quota/ceilings.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { KeyTotals, Tenant } from '../../stores/tenants/contract.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mailServer } from '../../../config/mail-settings.ts';
+import { mailServer } from '../../../src/mail/variables.ts';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../../../config/config-error.ts';
+import { ConfigError } from '../../../config/config.ts';
 import { requireBrokering, requireBrokeringOf } from '../../../src/app/call-mode.ts';
 import { createCallModes } from '../../../src/tenants/agents.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';

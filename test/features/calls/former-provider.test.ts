@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../../config/config-error.ts';
-import { readConfig } from '../../../config/config.ts';
+import { ConfigError, readConfig } from '../../../config/config.ts';
 import { requireDrained } from '../../../src/app/former-provider.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import { closeFormerCalls } from '../../../src/calls/close-former-calls.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../../config/config.ts';
-import { ConfigError } from '../../../config/config-error.ts';
+import { ConfigError, readConfig } from '../../../config/config.ts';
 import type { VariableName } from '../../../config/variables.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
-import { mailSender, mailServer } from '../../../config/mail-settings.ts';
+import { mailSender, mailServer } from '../../../src/mail/variables.ts';
 
 describe("The mail server's address", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { mailSender, mailServer } from '../../../config/mail-settings.ts';
+import { mailSender, mailServer } from '../../../src/mail/variables.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { MailRefused, type Mail } from '../../../src/mail/contract.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../../../config/config-error.ts';
-import { readConfig, type Config } from '../../../config/config.ts';
+import { ConfigError, readConfig, type Config } from '../../../config/config.ts';
 import { variables } from '../../../config/variables.ts';
 import { requireBrokering } from '../../../src/app/call-mode.ts';
 import { describeEnforcement, type CallMode } from '../../../src/upstream/enforcement.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { mailSender, mailServer } from '../../../config/mail-settings.ts';
+import { mailSender, mailServer } from '../../../src/mail/variables.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { refOf } from '../../../src/kernel/ids.ts';

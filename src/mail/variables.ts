@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { url } from './schemas.ts';
+import { url } from '../../config/schemas.ts';
+import { variable } from '../../config/variable.ts';
 
 /** How to reach the mail server. */
 export interface MailServer {
@@ -70,3 +71,14 @@ export const mailSender: z.ZodType<MailSender, string> = z.string().transform((t
     context.addIssue('must be an address such as no-reply@example.com or Example <no-reply@example.com>');
   return { name: (quoted ?? plain ?? '').trim(), address };
 });
+
+export const mail = {
+  server: variable(
+    'SMTP_URL',
+    mailServer,
+    { unset: 'unset: development mailbox at /dev/mail' },
+    'mail server for login codes and alerts',
+    { example: 'smtps://user:password@smtp.example.com:465', production: true, secret: 'in address' },
+  ),
+  from: variable('MAIL_FROM', mailSender, 'Switchboard <no-reply@localhost>', 'sender of login codes and alerts'),
+};
