@@ -14,6 +14,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY config config
+COPY scripts scripts
 COPY docs docs
 COPY machines machines
 COPY packages/echo packages/echo

@@ -297,7 +297,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   main: { files: /^src\/main\.ts$/, rings: ['cli'], packages: ['node:'] },
   build: {
-    files: /^config\/[\w.-]+\.mjs$/,
+    files: /^scripts\/[\w-]+\.mjs$/,
     rings: [],
     packages: ['rolldown', 'vite', 'elkjs', 'marked', 'node:'],
   },
@@ -314,6 +314,7 @@ const sources = readSources(fileURLToPath(new URL('..', import.meta.url)), [
   'config',
   'machines',
   'packages/echo',
+  'scripts',
   'src',
 ]);
 

@@ -18,7 +18,7 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'notices-'))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const load = async (): Promise<Notices> => (await import(join(root, 'config/notices.mjs'))) as Notices;
+const load = async (): Promise<Notices> => (await import(join(root, 'scripts/notices.mjs'))) as Notices;
 
 /** What goes along with a bundle that a package is in. */
 async function noticeOf(name: string, from = root): Promise<string> {

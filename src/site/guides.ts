@@ -11,7 +11,7 @@ export interface Guide {
   readonly about: string;
 }
 
-/** The documents that the build makes pages of (config/build-guides.mjs), in the order of the list. */
+/** The documents that the build makes pages of (scripts/build-guides.mjs), in the order of the list. */
 export const guides: readonly Guide[] = list;
 
 /** The path of a guide's page. */

@@ -124,7 +124,7 @@ describe('What a document holds', () => {
   type Write = (text: string, names: ReadonlySet<string>) => { readonly parts: string; readonly text: string };
   let write: (text: string) => string;
   beforeAll(async () => {
-    const builder = fileURLToPath(new URL('../../config/build-guides.mjs', import.meta.url));
+    const builder = fileURLToPath(new URL('../../scripts/build-guides.mjs', import.meta.url));
     const { writeGuide } = (await import(builder)) as { readonly writeGuide: Write };
     write = (text) =>
       writeGuide(`# T\n\n${text}`, new Set(['widget']))

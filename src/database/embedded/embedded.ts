@@ -25,7 +25,7 @@ export interface EmbeddedDatabase extends Database {
   readonly engine: EmbeddedEngine;
 }
 
-/** Made by config/build.mjs. */
+/** Made by scripts/build.mjs. */
 const builtTemplate = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/pglite-template/' : './pglite-template/',
   import.meta.url,

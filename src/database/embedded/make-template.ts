@@ -8,7 +8,7 @@ import { openEmbedded } from './embedded.ts';
 const DEADLINE_MS = 600_000;
 
 /**
- * Makes what a fresh data directory is copied from: an empty database with all migrations of this build. For config/build.mjs.
+ * Makes what a fresh data directory is copied from: an empty database with all migrations of this build. For scripts/build.mjs.
  * @param directory an empty one
  */
 export async function makeTemplate(directory: string): Promise<void> {

@@ -41,7 +41,7 @@ export function arrowOf(points: readonly Point[]): string {
 
 type Label = NonNullable<ChartEdge['label']>;
 
-/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
+/** The height of a line of a label; scripts/build-charts.mjs leaves room for it. */
 export const LINE = 15;
 
 /** Where the text of a label is written: aligned towards its line. @param free the height of the label that its text does not need */

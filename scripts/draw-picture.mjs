@@ -1,5 +1,5 @@
 /**
- * Draws the README's picture, light and dark: `node config/draw-picture.mjs`. Forges cannot switch a single picture with the reader's theme,
+ * Draws the README's picture, light and dark: `node scripts/draw-picture.mjs`. Forges cannot switch a single picture with the reader's theme,
  * so there are two versions of the same drawing, in the colours of src/web/shared/tokens.css.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -38,7 +38,7 @@ if (place === undefined) {
   console.error('usage: npm run prices -- <file or URL of model_prices_and_context_window.json>');
   process.exitCode = 64;
 } else {
-  const { models } = await read(new URL('prices.json', import.meta.url).pathname);
+  const { models } = await read(new URL('../config/prices.json', import.meta.url).pathname);
   const catalogue = await read(place);
   const lines = Object.entries(models).flatMap(([model, price]) => differences(model, price, catalogue[model]));
   console.log(lines.length === 0 ? 'no difference' : lines.join('\n'));

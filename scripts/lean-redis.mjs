@@ -12,7 +12,7 @@ const folder = dirname(createRequire(import.meta.url).resolve('@redis/client'));
 function neededCommands() {
   const client = readFileSync(join(folder, 'lib/client/index.js'), 'utf8');
   const names = new Set([...client.matchAll(/commands_1\.default\.(\w+)/g)].map(([, name]) => name));
-  if (!names.has('AUTH')) throw new Error('@redis/client names its commands otherwise: see config/lean-redis.mjs');
+  if (!names.has('AUTH')) throw new Error('@redis/client names its commands otherwise: see scripts/lean-redis.mjs');
   return [...names];
 }
 

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const charts = join(root, 'dist/charts.json');
 
 /** The sources of the charts besides the machines. */
-export const chartSources = ['machines', 'src/operators/machines', 'config/build-charts.mjs', 'package-lock.json'].map(
+export const chartSources = ['machines', 'src/operators/machines', 'scripts/build-charts.mjs', 'package-lock.json'].map(
   (name) => join(root, name),
 );
 

@@ -11,7 +11,7 @@
  *   dist/sbom.cdx.json       what is bundled, and what is installed beside it (CycloneDX)
  *   packages/client/dist/    the same SDK as a package
  *
- * `node config/build.mjs` always builds; with `--if-stale` only if a source is newer than dist/main.js, which is
+ * `node scripts/build.mjs` always builds; with `--if-stale` only if a source is newer than dist/main.js, which is
  * replaced last, so that a build that failed halfway is still stale. With `--assets` it builds everything except the service itself,
  * for tests that run the sources.
  */
@@ -20,11 +20,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
 import { buildGuides } from './build-guides.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
-import { checkDescriptions } from './check-descriptions.mjs';
 import { leanRedis } from './lean-redis.mjs';
 import { collectPackages, noticesAsMarkdown } from './notices.mjs';
 import { makeSbom } from './sbom.mjs';
@@ -33,7 +32,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const bundle = join(dist, 'main.js');
 const entry = join(root, 'src/main.ts');
-const sources = ['src', 'machines', 'packages/echo', 'config', 'docs', 'package-lock.json'].map((name) =>
+const sources = ['src', 'machines', 'packages/echo', 'config', 'scripts', 'docs', 'package-lock.json'].map((name) =>
   join(root, name),
 );
 
@@ -161,8 +160,8 @@ async function buildWeb(startedAt) {
       'src/web',
       'src/protocol',
       'machines',
-      'config/build-web.mjs',
-      'config/build-client.mjs',
+      'scripts/build-web.mjs',
+      'scripts/build-client.mjs',
       'package-lock.json',
     ].map((name) => newest(join(root, name))),
   );
@@ -211,6 +210,29 @@ async function templateVersion() {
 async function drawCharts(startedAt) {
   if (Math.max(...chartSources.map(newest)) > newest(charts)) {
     await buildCharts(startedAt);
+  }
+}
+
+/**
+ * Runs `requireDescriptions` from the sources. It is bundled for this, because Node 20 does not read TypeScript.
+ * @throws if a field, parameter or header of the interface has no description (src/site/reference/undescribed.ts)
+ */
+async function checkDescriptions({ build }) {
+  const { output } = await build({
+    input: join(root, 'src/app/documents.ts'),
+    platform: 'node',
+    external: (id) => /^[^./]/.test(id) && !id.startsWith(root),
+    write: false,
+    output: { format: 'esm', codeSplitting: false },
+  });
+  // In dist/, so that it finds the packages that it imports.
+  const file = join(root, `dist/documents-${process.pid}.mjs`);
+  try {
+    await writeFile(file, output[0].code);
+    const { requireDescriptions } = await import(pathToFileURL(file).href);
+    requireDescriptions();
+  } finally {
+    await rm(file, { force: true });
   }
 }
 
