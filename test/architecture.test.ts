@@ -74,7 +74,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** Features: each row names the features that it may know. */
   auth: {
     files: /^src\/auth\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
+    rings: ['kit', 'variables', 'machines', 'kernel', 'host', 'contracts', 'protocol'],
     packages: ['jsonwebtoken', 'node:'],
   },
   secrets: { files: /^src\/secrets\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['node:'] },

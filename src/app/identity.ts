@@ -1,5 +1,5 @@
 import { createConsoleLogins } from '../auth/console-logins.ts';
-import { createDeviceCookies } from '../auth/device-cookie.ts';
+import { createDeviceCookies } from '../auth/cookies.ts';
 import type { Identity } from '../auth/identity.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';

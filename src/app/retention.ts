@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { rowKey } from '../auth/wrong-codes.ts';
+import { rowKey } from '../auth/code-limits.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import { lastHoursMs } from '../budgets/remembered-sums.ts';
 import type { QuotaDay } from '../quota/calendar.ts';

@@ -1,17 +1,41 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, randomInt } from 'node:crypto';
+import type { ValuesOf } from '../../config/variable.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
-import type { ReadyMail } from '../mail/contract.ts';
+import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
-import type { TakenCount } from '../stores/counters/contract.ts';
+import type { Counters, TakenCount } from '../stores/counters/contract.ts';
 import type { ChallengeChain, Draft, DraftTerms } from './challenge-chain.ts';
-import { drawCode, type CodeHash } from './draw-code.ts';
-import type { Device } from './device-cookie.ts';
-import { DomainLimit, domainOf } from './domain-limit.ts';
-import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
-import { CodeSendLimit } from './code-send-limit.ts';
+import { CodeSendLimit, DomainLimit, domainOf, type GuessSpender } from './code-limits.ts';
+import type { Device } from './cookies.ts';
 import { askersFor, type AddressLocks, type Visitor } from './address-lock.ts';
+import type { Subjects } from './subjects.ts';
+import type { otp } from './variables.ts';
+
+/** Whose limit was used up, by a guess or a mail. */
+export type LimitScope = GuessSpender | 'mails_domain' | 'mails_installation';
+
+export interface CodeSenderDeps {
+  readonly counters: Counters;
+  readonly mailer: Mailer;
+  readonly subjects: Subjects;
+  readonly limits: ValuesOf<typeof otp>;
+  /** Who may log in (CONSOLE_EMAILS): nobody else gets mail. */
+  readonly admits: (email: string) => boolean;
+  /** The service's own address, which the mail names. A function, because a port may be known late. */
+  readonly publicUrl: () => string;
+  /** Six digits; by default drawn at random. */
+  readonly newCode?: () => string;
+  /** Receives the fault of a mail that was not sent although its asker was told that it would be, and other faults that nobody awaits. */
+  readonly onFault?: (error: unknown) => void;
+  /** Called for each guess and mail for which a limit had nothing left. */
+  readonly onSpent?: (scope: LimitScope, domain: string) => void;
+}
+
+interface CodeSent {
+  readonly expiresInSec: number;
+}
 
 interface SenderParts {
   readonly chain: ChallengeChain;
@@ -22,7 +46,7 @@ interface SenderParts {
 }
 
 /** Mails codes. For an address that gets no mail it does everything that can be observed just the same. */
-export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
+export function createCodeSender(deps: CodeSenderDeps, parts: SenderParts) {
   const { counters, mailer, subjects, limits } = deps;
   const { chain, hashCode, locks, deviceOf } = parts;
   const sends = new CodeSendLimit(counters, limits.perHour);
@@ -134,4 +158,19 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
 function tooManySends(untilMs: number, atMs: number, limit: number): Refusal {
   const why = { layer: 'login', limit, unit: 'codes', lever: 'MAX_OTP_PER_HOUR' } as const;
   return mustWait('Too many codes were requested for this address', untilMs, atMs, why);
+}
+
+/** A login code, drawn uniformly from 000000 to 999999 (docs/contract.md, section 6.2). */
+export function drawCode(): string {
+  return randomInt(1_000_000).toString().padStart(6, '0');
+}
+
+/** Hashes codes so that the database alone does not reveal them: without a key, a million candidates could be tried in a second. */
+export type CodeHash = (challengeId: string, code: string) => string;
+
+/** @param installationKey the installation's secret, from which the key for hashing codes is derived */
+export function createCodeHash(installationKey: Buffer): CodeHash {
+  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'switchboard login code', 32));
+  // The id makes equal codes of different challenges hash differently, and ties a hash to its row.
+  return (challengeId, code) => createHmac('sha256', key).update(`${challengeId}:${code}`).digest('hex');
 }

@@ -1,5 +1,5 @@
 import type { ConsoleLogins } from './console-logins.ts';
-import type { DeviceCookies } from './device-cookie.ts';
+import type { DeviceCookies } from './cookies.ts';
 import type { LoginCodes } from './login-codes.ts';
 import type { Subjects } from './subjects.ts';
 

@@ -1,15 +1,24 @@
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
+import type { ChallengeRecord } from '../../machines/otp-challenge/types.ts';
+import type { Trace } from '../actors/trace.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/errors/error-row.ts';
+import type { Challenges } from '../stores/challenges/contract.ts';
+import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
 import { ChallengeChain } from './challenge-chain.ts';
-import { createCodeHash } from './draw-code.ts';
-import { createCodeSender } from './code-sender.ts';
-import type { Device } from './device-cookie.ts';
-import { domainOf } from './domain-limit.ts';
-import { WrongCodes, MAX_FAILURES_IN_ROW, type GuessSpender } from './wrong-codes.ts';
-import type { LoginCodesDeps } from './login-codes-deps.ts';
+import { WrongCodes, domainOf, MAX_FAILURES_IN_ROW, type GuessSpender } from './code-limits.ts';
+import { createCodeHash, createCodeSender, type CodeSenderDeps } from './code-sender.ts';
+import type { Device } from './cookies.ts';
 import { askersFor, AddressLocks, type Visitor } from './address-lock.ts';
+
+export interface LoginCodesDeps extends CodeSenderDeps {
+  readonly challenges: Challenges;
+  readonly addresses: LoginAddresses;
+  /** The key for hashing codes is derived from it. */
+  readonly installationKey: Buffer;
+  readonly trace?: Trace<ChallengeRecord> | undefined;
+}
 
 export type LoginCodes = ReturnType<typeof createLoginCodes>;
 

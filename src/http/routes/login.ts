@@ -1,5 +1,5 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { DeviceCookies } from '../../auth/device-cookie.ts';
+import type { DeviceCookies } from '../../auth/cookies.ts';
 import type { Visitor } from '../../auth/address-lock.ts';
 import { iso } from '../../kernel/time.ts';
 import {

@@ -1,4 +1,4 @@
-import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
+import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookies.ts';
 import type { Login } from '../../auth/login-cache.ts';
 import { mayDo, serviceOperator } from '../../operators/roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';

@@ -7,7 +7,7 @@ import { TAG, operatorRoute } from '../operator-route.ts';
 import { type OperatorNode, operatorNodes } from '../../protocol/operator/node.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../../protocol/operator/feed.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { readSessionCookie } from '../../auth/cookie.ts';
+import { readSessionCookie } from '../../auth/cookies.ts';
 import { refuseUpgrade } from '../../http/routes/socket.ts';
 import type { Services } from '../../http/services.ts';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEVICE_LIFE_MS } from '../../../src/auth/device-cookie.ts';
-import type { LimitScope, LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
-import { rowKey } from '../../../src/auth/wrong-codes.ts';
+import { DEVICE_LIFE_MS } from '../../../src/auth/cookies.ts';
+import type { LimitScope } from '../../../src/auth/code-sender.ts';
+import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
+import { rowKey } from '../../../src/auth/code-limits.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';

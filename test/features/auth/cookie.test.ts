@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../../src/auth/cookie.ts';
+import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../../src/auth/cookies.ts';
 
 const atMs = 1_700_000_000_000;
 
