@@ -5,7 +5,7 @@ import { variable } from '../../../config/variable.ts';
 const MAX_PAIRS = 64;
 
 /** OpenTelemetry's names for how OTLP is sent. Switchboard supports only the last one. */
-export const PROTOCOLS = ['grpc', 'http/protobuf', 'http/json'] as const;
+const PROTOCOLS = ['grpc', 'http/protobuf', 'http/json'] as const;
 
 const address = s
   .url(['http', 'https'])
@@ -15,19 +15,19 @@ const address = s
   );
 
 /** The address of a collector. It contains no credentials: those are sent in a header. */
-export const collectorUrl: z.ZodType<string, string> = address.refine(
+const collectorUrl: z.ZodType<string, string> = address.refine(
   (text) => !URL.canParse(text) || new URL(text).search + new URL(text).hash === '',
   'must hold no query and no fragment: /v1/traces is added to it',
 );
 
 /** The address for traces only, which is used unchanged. */
-export const tracesUrl: z.ZodType<string, string> = address.refine(
+const tracesUrl: z.ZodType<string, string> = address.refine(
   (text) => !URL.canParse(text) || new URL(text).hash === '',
   'must hold no fragment',
 );
 
 /** The name of a service. */
-export const serviceName = z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable characters');
+const serviceName = z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable characters');
 
 /** `name=value` pairs, comma-separated, values percent-encoded (as W3C Baggage has them). Messages never repeat a value. */
 function pairs(isName: RegExp, isValue: RegExp): z.ZodType<Readonly<Record<string, string>>, string> {
@@ -55,9 +55,9 @@ function pairOf(entry: string): readonly [string, string] | undefined {
 }
 
 /** Characters that the HTTP client would refuse are refused here, because its error would repeat the header. */
-export const headerList = pairs(/^[!#$%&'*+.^_`|~\w-]+$/, /^[\x20-\x7e]+$/);
+const headerList = pairs(/^[!#$%&'*+.^_`|~\w-]+$/, /^[\x20-\x7e]+$/);
 
-export const resourceAttributes = pairs(/^[\w.:/-]{1,256}$/, /^.{1,1024}$/);
+const resourceAttributes = pairs(/^[\w.:/-]{1,256}$/, /^.{1,1024}$/);
 
 /** Where traces are sent and which sessions are traced, with OpenTelemetry's names. */
 export const traces = {
