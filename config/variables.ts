@@ -12,7 +12,7 @@ import { consoleLimits, quotaTimeZone, reserveSec, widgetLimits, widgetTokensPer
 import { reconciliation } from '../src/reconciliation/variables.ts';
 import { redis } from '../src/redis/variables.ts';
 import { sealingKeys } from '../src/secrets/variables.ts';
-import { retentionDays } from '../src/stores/retention/variables.ts';
+import { retentionDays } from '../src/retention/variables.ts';
 import { traces } from '../src/telemetry/traces/variables.ts';
 import { tenantsFile } from '../src/tenants/variables.ts';
 import { upstream } from '../src/upstream/variables.ts';

@@ -121,6 +121,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'contracts', 'telemetry', 'protocol'],
     packages: [],
   },
+  /** How long everything is kept. */
+  retention: {
+    files: /^src\/retention\//,
+    rings: ['kit', 'variables', 'kernel', 'contracts', 'auth', 'quota'],
+    packages: [],
+  },
   /** What leaves as files, for the API and the command. */
   exports: { files: /^src\/exports\//, rings: ['machines', 'kernel', 'contracts', 'protocol'], packages: [] },
   /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
@@ -259,6 +265,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'voice',
       'calls',
       'reconciliation',
+      'retention',
       'webhooks',
       'operators',
       'feed',

@@ -6,7 +6,7 @@ import { SweepShare } from '../node/sweep-share.ts';
 import { sweep } from '../voice/recovery/sweep.ts';
 import type { Service } from './compose.ts';
 import type { Core } from './core.ts';
-import { deleteWhatIsOver } from './retention.ts';
+import { deleteWhatIsOver } from '../retention/retention.ts';
 
 const SWEEP_MS = 500;
 /** How much of the sockets' heartbeats a crash can lose. */

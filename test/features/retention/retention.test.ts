@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/quota/calendar.ts';
-import { deleteWhatIsOver } from '../../../src/app/retention.ts';
+import { deleteWhatIsOver } from '../../../src/retention/retention.ts';
 import { CHUNK, type Purgeable, type Retention } from '../../../src/stores/retention/contract.ts';
 
 const DAY_MS = 86_400_000;

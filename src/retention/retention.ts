@@ -1,9 +1,10 @@
-import type { Config } from '../../config/config.ts';
+import type { ValuesOf } from '../../config/variable.ts';
 import { rowKey } from '../auth/code-limits.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import { lastHoursMs } from '../budgets/remembered-sums.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { CHUNK, type Retention } from '../stores/retention/contract.ts';
+import type { retentionDays } from './variables.ts';
 
 /** Chunks of each kind that one round deletes at most, so that a first round over years of rows does not run for hours. */
 const CHUNKS_A_ROUND = 100;
@@ -26,7 +27,7 @@ const SESSION_DAYS = 2;
 export interface RetentionDeps {
   readonly retention: Retention;
   /** Days to keep each kind; 0 keeps it forever. */
-  readonly days: Config['retentionDays'];
+  readonly days: ValuesOf<typeof retentionDays>;
   readonly calendar: (atMs: number) => QuotaDay;
   /** Since when budgets count usage (kept by day and hour) and calls: nothing since then is ever deleted. */
   readonly countedFromMs: { readonly usage: number; readonly calls: number };

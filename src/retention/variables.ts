@@ -1,5 +1,5 @@
-import { integer } from '../../../config/schemas.ts';
-import { variable } from '../../../config/variable.ts';
+import { integer } from '../../config/schemas.ts';
+import { variable } from '../../config/variable.ts';
 
 /** How long things are kept, in days; 0 means forever. */
 export const retentionDays = {
