@@ -13,7 +13,6 @@ export interface JournalListener {
   /** @param entry undefined where the journal does not keep it */
   readonly traced?: (traced: TracedEvent<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void;
   readonly noted?: (entry: NewEntry<'note'>, tenantId: string | null) => void;
-  readonly refused?: (entry: NewEntry<'refusal'>) => void;
   /** Called once the result of an act is known; for a bulk act once, with the count of what it changed. */
   readonly settled?: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
 }
@@ -49,10 +48,7 @@ export function openJournal({
     writer,
     node,
     hashOf: createAddressHash(installationKey),
-    onKept(entry) {
-      metrics.activity.count('kept', entry.code, entry.of);
-      for (const { refused } of listeners) refused?.(entry);
-    },
+    activity: metrics.activity,
   });
   const sessionNotes = new SessionNotes({
     node,

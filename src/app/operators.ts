@@ -164,10 +164,10 @@ function openFeed(
   });
   logins.onEnded((loginId) => feed.recheck(loginId));
   metrics.activity.onRefused(feed.refusals.count);
+  journal.refusals.onKept(feed.refusals.sample);
   journal.listen({
     traced: tellSessions(feed, config.voice),
     noted: tellNotes(feed),
-    refused: feed.refusals.sample,
     settled: tellActs(feed),
   });
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);

@@ -5,7 +5,13 @@ import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { TracedEvent } from '../../actors/trace.ts';
 import { refOf, rowId } from '../../kernel/ids.ts';
-import type { FlatDetail, MachineName, NewEntry, TransitionDetail, SessionNote } from '../../stores/journal/contract.ts';
+import type {
+  FlatDetail,
+  MachineName,
+  NewEntry,
+  TransitionDetail,
+  SessionNote,
+} from '../../stores/journal/contract.ts';
 import { keepNewest } from '../../kernel/keep-newest.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 

@@ -5,6 +5,7 @@ import type { Refusal } from '../../protocol/refusal.ts';
 import type { Layer } from '../../protocol/errors/error-row.ts';
 import type { JournalQuery, NewEntry } from '../../stores/journal/contract.ts';
 import { covers, type TenantScope } from '../../stores/tenants/contract.ts';
+import type { Activity } from '../../telemetry/activity.ts';
 import type { JournalWriter } from './writer.ts';
 import { createHmac } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
@@ -29,8 +30,8 @@ export interface RefusalsDeps {
   /** This node. */
   readonly node: string;
   readonly hashOf: (address: string) => string;
-  /** Called at once with each refusal that is kept. */
-  readonly onKept: (entry: NewEntry<'refusal'>) => void;
+  /** Counts the refusals that are kept. */
+  readonly activity: Pick<Activity, 'count'>;
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
@@ -40,16 +41,23 @@ export class Refusals {
   readonly #deps: RefusalsDeps;
   readonly #budget = new PerSecondLimit();
   readonly #newest: NewEntry<'refusal'>[] = [];
+  readonly #listeners: ((entry: NewEntry<'refusal'>) => void)[] = [];
 
   constructor(deps: RefusalsDeps) {
     this.#deps = deps;
   }
 
+  /** Calls the listener at once with each refusal that is kept. */
+  onKept(listener: (entry: NewEntry<'refusal'>) => void): void {
+    this.#listeners.push(listener);
+  }
+
   keep(request: RefusedRequest, refusal: Refusal): void {
-    const { writer, onKept, now = () => performance.now() } = this.#deps;
+    const { writer, activity, now = () => performance.now() } = this.#deps;
     if (this.#budget.spend(refusal.code, now()) === undefined) return;
     const entry = toEntry(request, refusal, this.#deps);
-    onKept(entry);
+    activity.count('kept', entry.code, entry.of);
+    for (const tell of this.#listeners) tell(entry);
     this.#newest.push(entry);
     if (this.#newest.length > REMEMBERED) this.#newest.shift();
     writer.add(entry);

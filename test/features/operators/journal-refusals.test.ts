@@ -1,3 +1,4 @@
+import { Activity } from '../../../src/telemetry/activity.ts';
 import { describe, expect, test } from 'vitest';
 import { createAddressHash, networkOf, Refusals } from '../../../src/operators/journal/refusals.ts';
 import { JournalWriter } from '../../../src/operators/journal/writer.ts';
@@ -31,10 +32,11 @@ function write(step = 1000) {
     writer,
     node: 'one',
     hashOf: createAddressHash(Buffer.from('key')),
-    onKept: (entry) => kept.push(entry),
+    activity: new Activity(),
     // Each refusal has a second of its own, unless a test stops the clock.
     now: () => (nowMs += step),
   });
+  refusals.onKept((entry) => kept.push(entry));
   const note = (
     n: number,
     origin?: string,
