@@ -16,10 +16,8 @@ import { operatorRoutes } from '../../operators/all-routes.ts';
 import { inspectRoute } from '../../operators/machines/routes.ts';
 import { rateSessionRoute } from './rate-session.ts';
 import { socketRoute } from './socket.ts';
-import { clientSecretsRoute } from './vendor-paths/client-secrets.ts';
-import { liveKitTokenRoute } from './vendor-paths/livekit-token.ts';
-import { liveKitWebhookRoute } from './vendor-paths/livekit-webhook.ts';
-import { modelsRoute } from './vendor-paths/models.ts';
+import { clientSecretsRoute, modelsRoute } from './vendor-paths/openai.ts';
+import { liveKitTokenRoute, liveKitWebhookRoute } from './vendor-paths/livekit.ts';
 import { reportUsageRoute } from './report-usage.ts';
 
 /** Every route of the API: the documented ones, and where INSPECT is on, the one that XState's tools connect to. */
