@@ -92,12 +92,17 @@ function thisPlatform(): Platform {
 }
 
 function glibcVersion(): string | undefined {
+  const { header } = processReport() as { header?: { glibcVersionRuntime?: string } };
+  return header?.glibcVersionRuntime;
+}
+
+/** Node's report about this process. Takes milliseconds. */
+export function processReport(): object {
   // Node 20's types lack the switch; Node 20.13 and 22 have it.
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
   // Otherwise the report looks up the name of every peer of every socket.
   report.excludeNetwork = true;
-  const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return header?.glibcVersionRuntime;
+  return report.getReport();
 }
 
 const HEADER_BYTES_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';

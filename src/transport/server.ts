@@ -4,7 +4,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { RunningTime } from '../kernel/running-time.ts';
 import { serveRequest } from './exchange.ts';
 import type { ServerState } from './server-state.ts';
-import { loadUws } from './load-uws.ts';
+import { loadUws, processReport } from './load-uws.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { Runs } from './reply.ts';
 import { CommonPeer } from './request.ts';
@@ -248,11 +248,7 @@ export function connectionsWithin(openFiles: number, wanted: number): number {
 
 /** This process's limit for open files (RLIMIT_NOFILE, which Node raises to the hard limit); Infinity for none. Takes milliseconds. */
 export function openFilesLimit(): number {
-  // Node 20's types lack the switch; Node 20.13 and 22 have it.
-  const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
-  // Otherwise the report looks up the name of every peer of every socket.
-  report.excludeNetwork = true;
-  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const { userLimits } = processReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const soft = userLimits?.open_files?.soft;
   return typeof soft === 'number' ? soft : Infinity;
 }
