@@ -5,7 +5,7 @@ import { SessionNotes, transitionOf, type HostedRecords } from '../operators/jou
 import { JournalWriter } from '../operators/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
-import { longestSilenceMs } from '../voice/noted-silence.ts';
+import { longestSilenceMs } from '../voice/records.ts';
 import type { Foundations } from './foundations.ts';
 
 /** Is notified of what happens as it enters the journal. */

@@ -4,7 +4,7 @@ import { type Prices, priceTokens } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
 import { DAY_MS, iso } from '../kernel/time.ts';
 import { addressesOf } from '../protocol/email.ts';
-import { driftsOf } from '../reconciliation/drift-ratio.ts';
+import { driftsOf } from '../reconciliation/verdict.ts';
 import { chargeOf } from '../stores/ledger/contract.ts';
 import { RECONCILED_DAYS } from '../stores/reconciliations/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,7 +1,7 @@
 import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { SECOND_MS, MINUTE_MS, DAY_MS } from '../kernel/time.ts';
-import { benefitMs } from './history-lag.ts';
+import { benefitMs } from './history-writer.ts';
 
 /**
  * How long after an end the sweep checks that the history has it: the node that made it may have died before it could write it, because the database

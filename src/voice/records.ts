@@ -18,9 +18,8 @@ import type { NoteSession } from '../stores/journal/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { CountedSave, VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
-import { historyWindowMs, withBenefit } from './history-lag.ts';
 import { BeatBuffer } from './beat-buffer.ts';
-import type { HistoryWriter } from './history-writer.ts';
+import { historyWindowMs, withBenefit, type HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
 
@@ -28,6 +27,11 @@ import type { PendingWrites } from './recovery/pending-writes.ts';
 export interface NoteSilences {
   readonly longerThanMs: number;
   readonly note: NoteSession;
+}
+
+/** A client that misses one heartbeat may have a slow network; a longer silence than this is worth noting. */
+export function longestSilenceMs(heartbeatIntervalSec: number): number {
+  return 2 * heartbeatIntervalSec * 1000;
 }
 
 export interface VoiceRecordsDeps {

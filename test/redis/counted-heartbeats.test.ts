@@ -8,7 +8,7 @@ import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { restoreLost } from '../../src/voice/recovery/restore.ts';
-import { historyWindowMs } from '../../src/voice/history-lag.ts';
+import { historyWindowMs } from '../../src/voice/history-writer.ts';
 import { seedTenants, type TestApp } from '../support/app.ts';
 import { ManualClock } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';

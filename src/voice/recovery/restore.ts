@@ -4,7 +4,7 @@ import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores, Restore } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Share } from '../../stores/voice-registry/contract.ts';
-import { withBenefit } from '../history-lag.ts';
+import { withBenefit } from '../history-writer.ts';
 import type { Outage } from './outage.ts';
 import type { PendingWrites } from './pending-writes.ts';
 

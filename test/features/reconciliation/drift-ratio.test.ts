@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { driftsOf } from '../../../src/reconciliation/drift-ratio.ts';
+import { driftsOf } from '../../../src/reconciliation/verdict.ts';
 import type { ReconciledDay } from '../../../src/stores/reconciliations/contract.ts';
 
 const row = (model: string, ours: number, theirs: number): ReconciledDay['rows'][number] => ({

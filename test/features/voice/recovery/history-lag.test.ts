@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { classify, idleAtMs } from '../../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
-import { benefitMs, historyWindowMs, withBenefit } from '../../../../src/voice/history-lag.ts';
+import { benefitMs, historyWindowMs, withBenefit } from '../../../../src/voice/history-writer.ts';
 import { restoreLost } from '../../../../src/voice/recovery/restore.ts';
 import { closeDue } from '../../../../src/voice/recovery/sweep.ts';
 import { clock, defaults, opened, play } from '../../../machines/voice-session-support.ts';
