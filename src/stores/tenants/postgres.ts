@@ -3,7 +3,7 @@ import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
 import { writeEvents } from '../webhooks/outbox.ts';
-import { mergeBudgets } from '../budgets/from-tenants-file.ts';
+import { mergeBudgets } from '../budgets/postgres.ts';
 import { mergeWebhooks } from '../webhooks/from-tenants-file.ts';
 import {
   KeyTaken,
