@@ -16,7 +16,7 @@ import type { ModelPrice } from '../protocol/price.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
-import type { BudgetDeps } from '../tenants/budgets.ts';
+import type { BudgetDeps } from '../tenants/change-budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { StopDeps } from '../tenants/emergency-stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';

@@ -1,7 +1,7 @@
 import { Lru } from '../kernel/lru.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { NO_TOKENS, sumOf, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
-import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
+import { afterCounted, type AfterCountedDeps } from '../quota/ceiling-exceeded.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import {
   chargeOf,

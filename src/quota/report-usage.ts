@@ -4,12 +4,12 @@ import type { ClientReports } from '../metering/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
 import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
-import { afterCounted, sharedOver, type AfterCountedDeps, type CountedUsage } from './after-counted.ts';
+import { afterCounted, sharedOver, type AfterCountedDeps, type CountedUsage } from './ceiling-exceeded.ts';
 import type { UsedUp } from '../budgets/used-up.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
 import { ownCeilings, whySpent, quotaRefusal } from './quota-refusal.ts';
-import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
+import type { ReporterDeps, UsageSubject } from './who-may-report.ts';
 
 export interface UsageReport {
   readonly tokens: number;
@@ -22,10 +22,10 @@ export interface UsageReport {
   readonly requestId?: string | undefined;
 }
 
-export interface ReportUsageDeps extends SessionProofDeps, AfterCountedDeps {
+export interface ReportUsageDeps extends ReporterDeps, AfterCountedDeps {
   readonly ledger: Ledger;
   /** What usage does to sessions: a report is activity, and sessions over a ceiling are ended. */
-  readonly sessions: SessionProofDeps['sessions'] &
+  readonly sessions: ReporterDeps['sessions'] &
     AfterCountedDeps['sessions'] & { noteActivity(id: string, at: number, requestId?: string): Eventually<unknown> };
   readonly calendar: (atMs: number) => QuotaDay;
   readonly clientReports: ClientReports;

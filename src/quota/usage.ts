@@ -10,7 +10,7 @@ import { createReadDayShares, type DaySharesDeps } from './ceiling-shares.ts';
 import { ownCeilings, quotaRefusal, sharedLevers, whySpent } from './quota-refusal.ts';
 import { reportUsage, type ReportUsageDeps, type UsageReport } from './report-usage.ts';
 import { reserveUsage, type ReserveDeps } from './reserve-usage.ts';
-import { subjectOfSession, type UsageSubject } from './session-proof.ts';
+import { subjectOfSession, type UsageSubject } from './who-may-report.ts';
 
 interface UsageDeps extends ReportUsageDeps, ReserveDeps {
   readonly config: ReportUsageDeps['config'] & ReserveDeps['config'];

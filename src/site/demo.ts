@@ -1,7 +1,7 @@
 import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/site-data.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/visitor-messages/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { termsOf } from '../tenants/budgets.ts';
+import { termsOf } from '../tenants/change-budgets.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { findDemoKey, type DemoKeyUse } from '../tenants/demo.ts';

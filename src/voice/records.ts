@@ -18,7 +18,7 @@ import type { NoteSession } from '../stores/journal/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { CountedSave, VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
-import { BeatBuffer } from './beat-buffer.ts';
+import { HeartbeatBuffer } from './heartbeat-buffer.ts';
 import { historyWindowMs, withBenefit, type HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
@@ -60,7 +60,7 @@ const NOT_SAVED = -1;
  */
 export class VoiceRecords implements RecordStore<VoiceRecord> {
   /** Beats that were answered but that the registry does not have yet; undefined where the registry is told at once. */
-  readonly beats: BeatBuffer | undefined;
+  readonly beats: HeartbeatBuffer | undefined;
   readonly #deps: VoiceRecordsDeps;
   /**
    * Sessions served without the registry, used only while it is not up. Either the version that was loaded without it, because changes to that
@@ -75,7 +75,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     this.#deps = deps;
     const { followed } = deps.bus;
     const noteSaved = this.#noteSaved.bind(this);
-    this.beats = followed && new BeatBuffer({ ...deps, followed, noteSaved });
+    this.beats = followed && new HeartbeatBuffer({ ...deps, followed, noteSaved });
     this.#windowMs = historyWindowMs(deps.limits);
     this.#silentMs = deps.silence?.longerThanMs ?? Infinity;
   }

@@ -27,7 +27,7 @@ import type { LiveStores } from '../stores/contract.ts';
 import type { HistoryRow, OpenedSession, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import type { BeatBuffer } from './beat-buffer.ts';
+import type { HeartbeatBuffer } from './heartbeat-buffer.ts';
 import { HistoryWriter, type HistoryListener } from './history-writer.ts';
 import { findSessions, idsOfEither, withLiveTimes, type FoundSessions } from './find-sessions.ts';
 import { VoiceRecords, type NoteSilences } from './records.ts';
@@ -93,7 +93,7 @@ export class VoiceSessions {
   /** What background work uses: the sweep, restoring, and what waits for a store. */
   readonly recovery: SweepDeps;
   /** Undefined where no beat waits, because this process shares its sessions with no other. */
-  readonly beats: BeatBuffer | undefined;
+  readonly beats: HeartbeatBuffer | undefined;
   readonly #deps: VoiceDeps;
   readonly #records: VoiceRecords;
   /** Work that ends the sessions of a key or a tenant, while it is under way. */

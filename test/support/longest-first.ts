@@ -10,7 +10,7 @@ const LONGEST = [
   'http/walk',
   'e2e/start',
   'e2e/restart',
-  'redis/beat-buffer.properties',
+  'redis/heartbeat-buffer.properties',
   'browser/demo',
   'e2e/workers',
   'browser/console-keys',

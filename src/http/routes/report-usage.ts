@@ -3,7 +3,7 @@ import { toMicroDollars } from '../../protocol/money.ts';
 import { Refusal, sessionNotFound, wrongField } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
 import { quotaRefusal } from '../../quota/quota-refusal.ts';
-import type { UsageSubject } from '../../quota/session-proof.ts';
+import type { UsageSubject } from '../../quota/who-may-report.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { speaksFor } from '../../voice/sessions.ts';

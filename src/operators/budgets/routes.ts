@@ -18,7 +18,7 @@ import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { ActRole } from '../../stores/journal/act-contract.ts';
 import type { Entry } from '../../stores/journal/contract.ts';
-import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from '../../tenants/budgets.ts';
+import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from '../../tenants/change-budgets.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, mayDo, seesTenant, seesWholeIds, within, type Operator } from '../roles.ts';

@@ -4,7 +4,7 @@ import type { Services } from '../../http/services.ts';
 import { DAY_MS, SECOND_MS } from '../../kernel/time.ts';
 import { whatIfReply, whatIfRequest, type WhatIfReply, type WhatIfRequest } from '../../protocol/operator/what-if.ts';
 import { mustWait, Refusal, wrongField } from '../../protocol/refusal.ts';
-import { faultOfBudget, toNewBudget } from '../../tenants/budgets.ts';
+import { faultOfBudget, toNewBudget } from '../../tenants/change-budgets.ts';
 import { noKey } from '../keys/routes.ts';
 import { actBy, findTenant, operatorAnswerRoute } from '../operator-route.ts';
 import { MAX_DAYS, prepareReplay, type PreparedReplay } from './prepare.ts';

@@ -11,7 +11,7 @@ import { createInProcessKeySlots } from '../../../src/stores/key-slots/in-proces
 import { createInProcessSlots } from '../../../src/stores/slots/in-process.ts';
 import type { KeyTotals } from '../../../src/stores/tenants/contract.ts';
 import type { CountedUsage } from '../../../src/stores/usage-reports/contract.ts';
-import { toNewBudget } from '../../../src/tenants/budgets.ts';
+import { toNewBudget } from '../../../src/tenants/change-budgets.ts';
 import { DAY_BEGIN, voiceRecord } from '../../contracts/support.ts';
 
 const MINUTE = 60_000;

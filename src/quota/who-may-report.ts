@@ -7,7 +7,7 @@ import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import { LATE_REPORT_MS } from '../protocol/usage.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { invalidWidgetKey } from '../tenants/directory.ts';
-import type { UsageOwner } from './after-counted.ts';
+import type { UsageOwner } from './ceiling-exceeded.ts';
 import type { CallerLimits, LimitsOf } from './ceilings.ts';
 
 /** Who a report is counted for, proved by the caller's credential. */
@@ -18,7 +18,7 @@ export interface UsageSubject extends UsageOwner {
   readonly isClient: boolean;
 }
 
-export interface SessionProofDeps {
+export interface ReporterDeps {
   readonly sessions: { readonly limits: VoiceLimits };
   readonly limitsOf: LimitsOf;
   readonly tenants: { isRevoked(tenantId: string, keyId: string): Eventually<boolean> };
@@ -34,7 +34,7 @@ export async function subjectOfSession(
   record: VoiceRecord,
   isService: boolean,
   atMs: number,
-  deps: SessionProofDeps,
+  deps: ReporterDeps,
 ): Promise<UsageSubject | Refusal> {
   const { subject, caller, tenantId, keyId, id: sessionId, endedAtMs, endReason } = record;
   const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null, isClient: !isService };
@@ -54,7 +54,7 @@ export async function subjectOfSession(
  * The most that a widget's client may have reported in all: so many tokens for each started minute and for one more, since a report may include what
  * the last minute began; dollars in proportion to the daily ceilings.
  */
-function atMostOf(record: VoiceRecord, atMs: number, deps: SessionProofDeps): UsageTotals | null {
+function atMostOf(record: VoiceRecord, atMs: number, deps: ReporterDeps): UsageTotals | null {
   const { limitsOf, sessions } = deps;
   const { widgetTokensPerMinute } = deps.config;
   if (widgetTokensPerMinute === 0 || record.caller !== 'widget') return null;

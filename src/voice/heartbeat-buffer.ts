@@ -22,7 +22,7 @@ const MAX_SHARED = 10_000;
 /** Saves that run at once. */
 const CHUNK = 1000;
 
-export interface BeatBufferDeps {
+export interface HeartbeatBufferDeps {
   readonly registry: Pick<VoiceRegistry, 'recall' | 'save'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly followed: Pick<FollowedSessions, 'hears'>;
@@ -53,8 +53,8 @@ interface WaitingBeats {
  * half a second are saved together. The record's version shows whether anybody else changed it meanwhile; then the later of the two times counts, and
  * an end wins (docs/decisions/0020-heartbeats-of-sockets-are-saved-together.md).
  */
-export class BeatBuffer {
-  readonly #deps: BeatBufferDeps;
+export class HeartbeatBuffer {
+  readonly #deps: HeartbeatBufferDeps;
   readonly #waiting = new Map<string, WaitingBeats>();
   /** Sessions that somebody else changes too: they cannot be answered from this node's memory. */
   readonly #shared = new Lru<{ readonly untilMs: number }>(MAX_SHARED);
@@ -62,7 +62,7 @@ export class BeatBuffer {
   /** How many beats were taken so far. */
   taken = 0;
 
-  constructor(deps: BeatBufferDeps) {
+  constructor(deps: HeartbeatBufferDeps) {
     this.#deps = deps;
     deps.bus.subscribe({ 'session.moved': ({ sessionId }, isOwn) => !isOwn && this.#noteShared(sessionId) });
   }
