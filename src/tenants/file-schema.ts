@@ -5,7 +5,7 @@ import { callMode, dataChannel } from '../protocol/call.ts';
 import { elementSettings } from '../protocol/element-settings.ts';
 import { keyBots } from '../protocol/challenge.ts';
 import { modelPrice } from '../protocol/price.ts';
-import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-event.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 import { findContradicting } from './key-rules.ts';
 import { wanted } from '../protocol/fields.ts';

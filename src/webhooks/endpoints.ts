@@ -4,7 +4,7 @@ import { randomId } from '../kernel/ids.ts';
 import { findUrlFault, type UrlRule } from '../kernel/server-url.ts';
 import { OutboundFailure, type Outbound } from '../outbound/contract.ts';
 import { Refusal, wrongFields } from '../protocol/refusal.ts';
-import { TEST_TYPE, MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-event.ts';
+import { TEST_TYPE, MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import { deleteWebhookSecrets, makeWebhookSecret } from '../secrets/webhook-secrets.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';

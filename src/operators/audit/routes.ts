@@ -25,7 +25,6 @@ const exampleRow: ListedAuditRow = {
   count: null,
 };
 
-/** Who changed what. */
 export function auditRoute({ identity: { subjects }, core }: Services): Route {
   const { journal } = core.stores;
 

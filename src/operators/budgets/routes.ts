@@ -56,7 +56,6 @@ const exampleBudget: OperatorBudget = {
   told: [{ account: 'tenant:acme', percent: 50, exceededAt: null }],
 };
 
-/** Lists budgets: what may be used, what is used, and which warnings were sent. */
 export function budgetsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -160,7 +159,6 @@ async function ofStored(
 
 const budgetParams = z.object({ id: string('The id of the budget in its tenant', 'march') });
 
-/** Raises, lowers or changes a budget. */
 export function changeBudgetRoute(services: Services): Route {
   return operatorRoute({
     method: 'PATCH',

@@ -55,7 +55,6 @@ const exampleListed: ListedOperatorCall = {
   createdAt: '2030-01-01T12:00:00.001Z',
 };
 
-/** Calls at providers, by filters. */
 export function callsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -86,7 +85,6 @@ export function callsRoute(services: Services): Route {
 
 const callNamed = z.object({ ref: string("The call's ref", exampleCall.ref) });
 
-/** One call by its own ref. */
 export function namedCallRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -141,7 +139,6 @@ const callParams = sessionParams.extend({
   call: string("The call's ref", exampleCall.ref),
 });
 
-/** One call of a session, and what its machine did. */
 export function callRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

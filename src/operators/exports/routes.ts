@@ -46,7 +46,6 @@ const exampleUsage: z.infer<typeof exportedUsage> = {
   dollars: 0.064187,
 };
 
-/** Exports sessions as a file. */
 export function exportSessionsRoute({ core: { stores }, sessions }: Services): Route {
   return operatorAnswerRoute({
     method: 'GET',
@@ -66,7 +65,6 @@ export function exportSessionsRoute({ core: { stores }, sessions }: Services): R
   });
 }
 
-/** Exports usage by day and subject as a file. */
 export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Services): Route {
   return operatorAnswerRoute({
     method: 'GET',

@@ -14,7 +14,6 @@ import type { Services } from '../../http/services.ts';
 /** The most names that are returned to choose from. */
 const MAX_NAMES = 500;
 
-/** The operator who asks, with their role and rights. */
 export function meRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -63,7 +62,6 @@ function namesShown(operator: Operator, directory: Services['tenants']): Operato
     .slice(0, MAX_NAMES);
 }
 
-/** The variables of this node, without secret values. */
 export function settingsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

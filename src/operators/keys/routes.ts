@@ -34,7 +34,6 @@ const exampleKey: OperatorKey = {
   weekAgo: { started: 1840, refused: 12, challenged: 3, solved: 3, blocked: 3 },
 };
 
-/** The widget keys of tenants, with their live sessions. */
 export function keysRoute(services: Services): Route {
   const { tenants: directory, core } = services;
   return operatorRoute({
@@ -82,7 +81,6 @@ export function keysRoute(services: Services): Route {
   });
 }
 
-/** Issues a widget key. */
 export function issueKeyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -114,7 +112,6 @@ export function issueKeyRoute(services: Services): Route {
 
 const keyParams = z.object({ id: string('The id of the key in its tenant', 'site') });
 
-/** Revokes a widget key, or previews what that would end. */
 export function revokeKeyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -181,7 +178,6 @@ export function noKey(tenantId: string, id: string): Refusal {
   );
 }
 
-/** Keeps a widget key from opening sessions, or lets it open them again. */
 export function pauseKeyRoute(services: Services, to: 'pause' | 'resume'): Route {
   const isPause = to === 'pause';
   const change = isPause ? pauseKey : resumeKey;

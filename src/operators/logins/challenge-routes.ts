@@ -21,7 +21,6 @@ const exampleChallenge: OperatorChallenge = {
   state: 'pending',
 };
 
-/** Login codes that were sent, newest first. */
 export function challengesRoute({ core }: Services): Route {
   const { challenges: challengeStore } = core.stores;
   return operatorRoute({
@@ -59,7 +58,6 @@ export function challengesRoute({ core }: Services): Route {
 
 const challengeParams = z.object({ id: string('The id of the code', exampleChallenge.id) });
 
-/** One login code, and what its machine did. */
 export function challengeRoute({ core }: Services): Route {
   const { challenges: challengeStore, journal } = core.stores;
   return operatorRoute({

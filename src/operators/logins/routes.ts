@@ -29,7 +29,6 @@ const exampleLogin: OperatorLogin = {
 
 const loginParams = z.object({ id: string('The id of the login', exampleLogin.id) });
 
-/** Console logins, newest first. */
 export function loginsRoute({ core }: Services): Route {
   const { logins: loginStore } = core.stores;
   return operatorRoute({
@@ -72,7 +71,6 @@ async function named(
   return login === undefined || (state !== undefined && classify(login, atMs) !== state) ? [] : [login];
 }
 
-/** One login, and what its machine did. */
 export function loginRoute({ core }: Services): Route {
   const { logins: loginStore, journal } = core.stores;
   return operatorRoute({
@@ -101,7 +99,6 @@ export function loginRoute({ core }: Services): Route {
   });
 }
 
-/** Ends a login on every node. */
 export function revokeLoginRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -131,7 +128,6 @@ export function revokeLoginRoute(services: Services): Route {
   });
 }
 
-/** Lets new browsers log in with an address again. */
 export function liftAddressRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

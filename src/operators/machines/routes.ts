@@ -61,7 +61,6 @@ const exampleMachine: OperatorMachine = {
   words: { CLOCK: 'clock', DESTROY: 'asked to end', hasExpired: '24 h unused', isRenewalDue: '1 min passed' },
 };
 
-/** The rules of sessions, calls, codes and logins, as charts and in words. */
 export function machinesRoute({ operators: { machines } }: Services): Route {
   const send = sendDocument(machines);
   return operatorAnswerRoute({

@@ -12,7 +12,6 @@ import type { ActivityKind, CountChange } from '../../stores/activity/contract.t
 const MAX_DAYS = LONGEST_SPAN_MS / DAY_MS;
 const MAX_HAPPENED = 200;
 
-/** What differs from the span of the same length before, and what operators and processes did meanwhile. */
 export function changesRoute({ core }: Services): Route {
   const { activity, journal } = core.stores;
   return operatorRoute({

@@ -18,7 +18,6 @@ const KEPT_MS = 2000;
 
 const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
 
-/** The state of the service in numbers. */
 export function overviewRoute(services: Services): Route {
   const look = async (operator: Operator, atMs: number): Promise<object> => {
     let isDatabaseRead = true;
@@ -151,7 +150,6 @@ async function overviewActivity(
 /** The interval at which processes write their counts: nothing newer exists sooner. */
 const COUNTED_MS = 5000;
 
-/** Activity over time. */
 export function activityRoute({ core }: Services): Route {
   const { activity } = core.stores;
   const kept = cacheFor<ActivitySeries['series'] | undefined>(COUNTED_MS);

@@ -25,7 +25,6 @@ const example: OperatorReconciledDay = {
   askedAt: '2030-01-02T06:00:00.000Z',
 };
 
-/** Our count of the last days beside the provider's. */
 export function reconciliationRoute({ core: { config, stores } }: Services): Route {
   return operatorRoute({
     method: 'GET',

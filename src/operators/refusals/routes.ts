@@ -36,7 +36,6 @@ const exampleRefusal: OperatorRefusal = {
   node: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
 };
 
-/** Requests that were refused: one by its request id, or a page by filters. */
 export function refusalsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

@@ -17,7 +17,6 @@ import type { HistoryRow } from '../../stores/voice-history/contract.ts';
 
 const MAX_HITS = 20;
 
-/** Searches for the text that an operator typed. */
 export function searchRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

@@ -20,7 +20,6 @@ const exampleSecret: OperatorSecret = {
   agents: ['support'],
 };
 
-/** The secrets of tenants without their values, and which agents send them. */
 export function secretsRoute(services: Services): Route {
   const { tenants: directory, operators } = services;
   return operatorRoute({
@@ -55,7 +54,6 @@ export function secretsRoute(services: Services): Route {
   });
 }
 
-/** Saves a secret of a tenant, or its next version. */
 export function setSecretRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -85,7 +83,6 @@ export function setSecretRoute(services: Services): Route {
 
 const secretParams = z.object({ name: string('The name of the secret in its tenant', 'crm') });
 
-/** Deletes a secret of a tenant. */
 export function deleteSecretRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -108,7 +105,6 @@ export function deleteSecretRoute(services: Services): Route {
   });
 }
 
-/** Creates a new secret for signing requests to a tenant's tools. */
 export function signingSecretRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

@@ -30,7 +30,6 @@ const GROWTH = 0.1;
 /** Example sessions that a count returns. */
 const SAMPLE = 10;
 
-/** Ends one session. */
 export function endRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -59,7 +58,6 @@ export function endRoute(services: Services): Route {
   });
 }
 
-/** Ends all open sessions that match a filter: first counts them, then ends them in parts. */
 export function endManyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

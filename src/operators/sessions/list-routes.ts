@@ -33,7 +33,6 @@ export const exampleSession: OperatorSession = {
 type SessionQuery = z.output<typeof sessionFilters>;
 type Sort = HistorySort | 'deadline';
 
-/** The list of sessions by filters. */
 export function sessionsRoute({ core, sessions }: Services): Route {
   const { history, usageReports } = core.stores;
 

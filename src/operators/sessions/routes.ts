@@ -27,7 +27,6 @@ const MAX_ACTS = 5;
 /** The newest refusals that are returned too. */
 const MAX_REFUSALS = 5;
 
-/** Everything known of one session. */
 export function sessionRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -117,7 +116,6 @@ function endedBy({ endReason }: VoiceRecord, act: Entry<'act'> | undefined): End
   return { actor: of.actor ?? '', reason: detail.reason, at: iso(atMs), requestId };
 }
 
-/** A page of what a session's machine did. */
 export function eventsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -167,7 +165,6 @@ async function timeline(
   return { events: page.events, ...counted, nextCursor };
 }
 
-/** Whispers to the agent of a session. */
 export function whisperRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

@@ -27,7 +27,6 @@ const exampleStop: OperatorStop = {
 
 const exampleOpen: OperatorStops['open'] = { sessions: 12, calls: { open: 3, closing: 9 } };
 
-/** The stops in force, and what is still open. */
 export function stopsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -54,7 +53,6 @@ export function stopsRoute(services: Services): Route {
   });
 }
 
-/** Stops the service: nothing new opens, and what is open ends. */
 export function stopRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -83,7 +81,6 @@ export function stopRoute(services: Services): Route {
   });
 }
 
-/** Lets sessions be opened again. */
 export function resumeRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

@@ -16,7 +16,6 @@ type Query = z.output<typeof usageFilters>;
 const MAX_DAYS = 400;
 const MAX_DAYS_BY_HOUR = 31;
 
-/** Who used what, and when. */
 export function usageRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

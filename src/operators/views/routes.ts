@@ -25,7 +25,6 @@ const exampleView: OperatorView = {
   createdAt: '2030-01-01T12:00:00.000Z',
 };
 
-/** The views that an operator saved, and those shared with the tenants that they see. */
 export function viewsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -41,7 +40,6 @@ export function viewsRoute(services: Services): Route {
   });
 }
 
-/** Saves a view, replacing another of the same name. */
 export function saveViewRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

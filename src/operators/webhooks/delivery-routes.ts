@@ -36,7 +36,6 @@ const deliveryParams = webhookParams.extend({
   event: string('The id of the event', exampleDelivery.event),
 });
 
-/** Deliveries to an endpoint, sent and waiting. */
 export function deliveriesRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -71,7 +70,6 @@ export function deliveriesRoute(services: Services): Route {
   });
 }
 
-/** One delivery with its body. */
 export function deliveryRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -97,7 +95,6 @@ export function deliveryRoute(services: Services): Route {
   });
 }
 
-/** Sends an event again, with the same id. */
 export function replayRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -119,7 +116,6 @@ export function replayRoute(services: Services): Route {
   });
 }
 
-/** Sends many events again, after counting them. */
 export function replayManyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -156,7 +152,6 @@ export function replayManyRoute(services: Services): Route {
   });
 }
 
-/** Webhook deliveries about one session. */
 export function sessionDeliveriesRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

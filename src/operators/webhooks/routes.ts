@@ -3,7 +3,7 @@ import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { changeWebhookRequest, deleteWebhookFilters, newWebhookReply, newWebhookRequest, type OperatorWebhook, operatorWebhooks, webhookReply, webhookSecretReply, webhookTestReply } from '../../protocol/operator/webhook.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { WEBHOOK_TYPES } from '../../protocol/webhook-event.ts';
+import { WEBHOOK_TYPES } from '../../protocol/webhook.ts';
 import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
 import { addWebhook, changeWebhook, deleteWebhook, disableWebhook, enableWebhook, gone, rotateWebhook, tryWebhook } from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within, actorSeenBy, type Operator, urlSeenBy } from '../roles.ts';
@@ -42,7 +42,6 @@ export async function findWebhook(
   return found !== undefined && seesTenant(operator, found.tenantId) ? found : gone();
 }
 
-/** Webhook endpoints, their health, and their waiting deliveries. */
 export function webhooksRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -85,7 +84,6 @@ export function webhookRoute(services: Services): Route {
   });
 }
 
-/** Adds an endpoint. */
 export function addWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -113,7 +111,6 @@ export function addWebhookRoute(services: Services): Route {
   });
 }
 
-/** Changes an endpoint's address and event types. */
 export function changeWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'PATCH',
@@ -135,7 +132,6 @@ export function changeWebhookRoute(services: Services): Route {
   });
 }
 
-/** Deletes an endpoint. */
 export function deleteWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'DELETE',
@@ -177,7 +173,6 @@ export function rotateWebhookRoute(services: Services): Route {
   });
 }
 
-/** Sends an endpoint a test event. */
 export function tryWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -205,7 +200,6 @@ export function tryWebhookRoute(services: Services): Route {
   });
 }
 
-/** Enables or disables an endpoint. */
 export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): Route {
   const isOn = to === 'enable';
   const turn = isOn ? enableWebhook : disableWebhook;

@@ -26,7 +26,6 @@ const example: WhatIfReply = {
   ],
 };
 
-/** Previews the effect of other limits; nothing is changed. */
 export function whatIfRoute(services: Services): Route {
   let running = 0;
   return operatorAnswerRoute({

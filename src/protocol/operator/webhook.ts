@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed, count, instant, instantAsked, integer, milliseconds, ordinal, string, text } from '../fields.ts';
-import { webhookTypes } from '../webhook-event.ts';
+import { webhookTypes } from '../webhook.ts';
 import { page, pageAsked } from './pagination.ts';
 
 const webhookId = string('The id of the webhook', 'wh_Zq3v0m8XcQf1rT6uYp2sLw');

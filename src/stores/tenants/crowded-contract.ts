@@ -1,5 +1,5 @@
 import { MAX_BUDGETS } from '../../protocol/budget.ts';
-import { MAX_ENDPOINTS } from '../../protocol/webhook-event.ts';
+import { MAX_ENDPOINTS } from '../../protocol/webhook.ts';
 
 /** How many of each a tenant may have (docs/contract.md, sections 3 and 3.1). */
 export const MOST = { webhooks: MAX_ENDPOINTS, budgets: MAX_BUDGETS } as const;

@@ -2,7 +2,7 @@ import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts
 import type { RecordStore } from '../../actors/host.ts';
 import type { Promised } from '../../kernel/eventually.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
-import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
+import type { TEST_TYPE, WebhookType } from '../../protocol/webhook.ts';
 import type { Tenant, TenantScope, TenantWebhook } from '../tenants/contract.ts';
 import type { Page } from '../voice-history/contract.ts';
 
@@ -11,7 +11,7 @@ export interface WebhookEndpoint extends EndpointRecord {
   /** Null for an endpoint of the installation, which is told the facts of all tenants. */
   readonly tenantId: string | null;
   readonly url: string;
-  /** The types of facts that it is told (`protocol/webhook-event.ts`). */
+  /** The types of facts that it is told (`protocol/webhook.ts`). */
   readonly types: readonly string[];
   readonly createdAtMs: number;
   /** Who created it, named as in the journal. */

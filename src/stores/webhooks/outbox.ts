@@ -1,6 +1,6 @@
 import { sql, type Fragment } from '../../database/statements.ts';
 import { INSTALLATION } from '../tenants/tenant-column.ts';
-import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
+import type { TEST_TYPE, WebhookType } from '../../protocol/webhook.ts';
 import { MAILBOX, type GivenFact } from './contract.ts';
 
 interface FactSelect {
