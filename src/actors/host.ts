@@ -1,6 +1,6 @@
 import type { Actor, AnyMachineSnapshot, AnyStateMachine, EventObject, StateValue } from 'xstate';
 import { Unavailable } from '../kernel/errors.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { Tracer, type Trace, type TracedEvent } from './trace.ts';
 
 /** What the host needs of a record: an id, and a version that grows with every change. */

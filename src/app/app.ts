@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/refusals.ts';
 import { createUnreadCount } from '../http/steps/rate-limit.ts';
-import { Disposables } from '../kernel/disposables.ts';
+import { Disposables } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import type { Log } from '../telemetry/log.ts';

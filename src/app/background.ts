@@ -1,5 +1,5 @@
 import { closeFormerCalls } from '../calls/close-former-calls.ts';
-import { every } from '../kernel/every.ts';
+import { every } from '../kernel/async.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { reconcileWhatIsDue } from '../reconciliation/reconcile.ts';
 import { SweepShare } from '../node/sweep-share.ts';

@@ -5,7 +5,7 @@ import { selectDetector } from '../bots/select.ts';
 import { Suspects } from '../bots/suspects.ts';
 import { createSiteverify } from '../bots/siteverify.ts';
 import { cacheFor } from '../kernel/cache-for.ts';
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { createReadShare } from '../quota/ceiling-shares.ts';

@@ -5,7 +5,7 @@ import { migrate, requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import type { Patience } from '../database/patience.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Disposables } from '../kernel/disposables.ts';
+import type { Disposables } from '../kernel/async.ts';
 import type { KeptMail, Mailer } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { readPrices, type Prices } from '../metering/prices.ts';

@@ -1,4 +1,4 @@
-import type { Disposables } from '../kernel/disposables.ts';
+import type { Disposables } from '../kernel/async.ts';
 import { findShutdowns } from '../metering/check-prices.ts';
 import { placeDemo, withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';

@@ -1,6 +1,6 @@
 import { TOOL_CALLS_PER_SESSION } from '../calls/tools/tool-limits.ts';
 import { ToolSender, type ServerToolParts } from '../calls/tools/tool-sender.ts';
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { readSecret, signingSecrets } from '../secrets/secrets.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';

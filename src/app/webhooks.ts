@@ -1,4 +1,4 @@
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { urlRuleOf } from '../kernel/server-url.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { webhookSecrets } from '../secrets/webhook-secrets.ts';

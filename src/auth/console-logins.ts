@@ -5,7 +5,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import type { Trace } from '../actors/trace.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Logins } from '../stores/logins/contract.ts';

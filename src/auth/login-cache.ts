@@ -1,7 +1,7 @@
 import { classify } from '../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { Logins } from '../stores/logins/contract.ts';
 import { Lru } from '../kernel/lru.ts';
 

@@ -1,6 +1,6 @@
 import type jsonwebtokenModule from 'jsonwebtoken';
 import { createSecretKey } from 'node:crypto';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
 
 const AUDIENCE = 'switchboard-console';

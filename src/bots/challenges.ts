@@ -1,4 +1,4 @@
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { digestOf } from '../kernel/ids.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { ChallengeProvider } from '../protocol/challenge.ts';
 import type { WidgetEvidence } from './contract.ts';
 

@@ -1,4 +1,4 @@
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { AltchaChallenge, Challenge, ChallengeProvider } from '../protocol/challenge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';

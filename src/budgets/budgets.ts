@@ -1,5 +1,5 @@
 import { reachedOf } from '../../machines/budget/selectors.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import type { Budget, BudgetUsed } from '../stores/budgets/contract.ts';

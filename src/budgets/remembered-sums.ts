@@ -1,4 +1,4 @@
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
 import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Period } from '../quota/calendar.ts';

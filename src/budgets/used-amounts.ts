@@ -1,4 +1,4 @@
-import { andThen, awaitedLater, type Eventually } from '../kernel/eventually.ts';
+import { andThen, awaitedLater, type Eventually } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed } from '../stores/budgets/contract.ts';

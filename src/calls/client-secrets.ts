@@ -1,4 +1,4 @@
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { digestOf, randomSecret } from '../kernel/ids.ts';
 import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts';
 

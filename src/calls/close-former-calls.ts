@@ -1,7 +1,7 @@
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost } from '../actors/host.ts';
-import { settleAll } from '../kernel/settle-all.ts';
+import { settleAll } from '../kernel/async.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 
 const MAX_CLOSED = 1000;

@@ -1,6 +1,6 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 

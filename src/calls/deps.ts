@@ -2,7 +2,7 @@ import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines
 import type { VoiceLimits } from '../../machines/voice-session/types.ts';
 import type { Host } from '../actors/host.ts';
 import type { Trace } from '../actors/trace.ts';
-import type { BackgroundTasks } from '../kernel/background-tasks.ts';
+import type { BackgroundTasks } from '../kernel/async.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { NodeLease } from '../node/lease.ts';

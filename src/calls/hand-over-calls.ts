@@ -1,5 +1,4 @@
-import { withTimeout } from '../kernel/deadline.ts';
-import { settleAll } from '../kernel/settle-all.ts';
+import { withTimeout, settleAll } from '../kernel/async.ts';
 import type { CallDeps } from './deps.ts';
 import type { HeldCall } from './held-call.ts';
 

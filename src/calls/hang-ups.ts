@@ -1,5 +1,5 @@
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
-import type { BackgroundTasks } from '../kernel/background-tasks.ts';
+import type { BackgroundTasks } from '../kernel/async.ts';
 import type { Events } from '../telemetry/events.ts';
 import { UpstreamFault, type UpstreamEvent } from '../upstream/contract.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';

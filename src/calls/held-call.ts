@@ -1,7 +1,7 @@
 import { mayHaveSpoken, runningResponses, worstCasesWith } from '../../machines/held-call/selectors.ts';
 import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
-import { withTimeout } from '../kernel/deadline.ts';
+import { withTimeout } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';

@@ -1,7 +1,7 @@
 import { classify } from '../../machines/voice-session/selectors.ts';
 import type { CallRecord, CallTerms } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { awaitedLater } from '../kernel/eventually.ts';
+import { awaitedLater } from '../kernel/async.ts';
 import { randomId } from '../kernel/ids.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';

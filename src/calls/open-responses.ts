@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
-import { PendingAnswers } from '../kernel/pending-answers.ts';
+import { PendingAnswers } from '../kernel/async.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import type { Bus, BusListeners } from '../stores/bus/contract.ts';
 import type { HeldCall } from './held-call.ts';

@@ -1,7 +1,7 @@
 import { nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { settleAll } from '../kernel/settle-all.ts';
+import { settleAll } from '../kernel/async.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { CallDeps } from './deps.ts';
 import { meteredCall } from './metered-call.ts';

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { digestOf, randomSecret } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import type { CallTicket } from '../stores/call-tickets/contract.ts';

@@ -1,5 +1,5 @@
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
-import { settleAll } from '../kernel/settle-all.ts';
+import { settleAll } from '../kernel/async.ts';
 import type { Orphan, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import { CALLS_LEASE_MS } from '../node/lease.ts';
 import type { CallHolder } from './call-holder.ts';

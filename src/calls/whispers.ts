@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { PendingAnswers } from '../kernel/pending-answers.ts';
+import { PendingAnswers } from '../kernel/async.ts';
 import type { WhisperOutcome, Whispers } from './contract.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS } from '../protocol/bus.ts';
 import type { Bus } from '../stores/bus/contract.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { PendingAnswers } from '../kernel/pending-answers.ts';
+import { PendingAnswers } from '../kernel/async.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS, type BusMessage } from '../protocol/bus.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';
 import type { Bus, BusListeners } from '../stores/bus/contract.ts';

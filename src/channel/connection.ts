@@ -4,7 +4,7 @@ import { closeCode } from '../protocol/close-codes.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import type { Language } from '../protocol/visitor-messages/languages.ts';
 import { languageOfTag } from '../protocol/visitor-messages/accept-language.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
 import type { SocketUse, SocketLease } from './socket-limits.ts';
 import {

@@ -14,7 +14,7 @@ import { parseJson } from '../kernel/post.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { edgeRefusal } from '../rate-limits/requests-per-minute.ts';
 import { toMicroDollars } from '../protocol/money.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { FlatDetail } from '../stores/journal/contract.ts';
 

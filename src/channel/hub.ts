@@ -11,7 +11,7 @@ import { CallSockets } from './call-sockets.ts';
 import { Connection } from './connection.ts';
 import { Resync } from './resync.ts';
 import { presentOr } from './warnings.ts';
-import { andThen } from '../kernel/eventually.ts';
+import { andThen } from '../kernel/async.ts';
 import { ignoring, type Socket, type SocketListener } from '../kernel/socket.ts';
 
 const ATTACH_MS = 5000;

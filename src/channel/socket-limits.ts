@@ -1,5 +1,5 @@
 import { Unavailable } from '../kernel/errors.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Leases } from '../stores/slots/contract.ts';
 import { MINUTE_MS } from '../kernel/time.ts';

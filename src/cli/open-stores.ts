@@ -7,7 +7,7 @@ import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import type { ExportStores } from '../exports/rows.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { Disposables } from '../kernel/disposables.ts';
+import { Disposables } from '../kernel/async.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
 import { createPostgresStores } from '../stores/postgres.ts';

@@ -1,4 +1,4 @@
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { PassiveHealth } from '../kernel/passive-health.ts';
 import {

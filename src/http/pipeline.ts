@@ -1,5 +1,5 @@
 import { NOBODY } from '../operators/roles.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { clientAddress } from './client-address.ts';
 import { refusalOfFault, invalid } from './refusals.ts';

@@ -1,4 +1,4 @@
-import { shared } from '../kernel/single-flight.ts';
+import { shared } from '../kernel/async.ts';
 import type { DependencyHealth } from '../protocol/health.ts';
 
 /** Checks that one dependency answers. @throws when it does not */

@@ -7,7 +7,7 @@ import { DEFAULT_LANGUAGE } from '../protocol/visitor-messages/languages.ts';
 import { barePolicy, httpsOnly, noSniff, pageHeaders, JSON_TYPE, type HttpReply } from './message.ts';
 import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import type { Call, Result } from './route.ts';
 import type { Services } from './services.ts';
 

@@ -4,7 +4,7 @@ import type { Login } from '../auth/login-cache.ts';
 import type { Operator, Right } from '../operators/roles.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/errors/error-codes.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { Header, HttpRequest } from './message.ts';
 
 /** What a route's handler gets: the validated request. */

@@ -1,4 +1,4 @@
-import { andThen } from '../kernel/eventually.ts';
+import { andThen } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';

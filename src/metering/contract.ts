@@ -1,5 +1,5 @@
 import type { WorstCase } from '../../machines/held-call/responses.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { ModelPrice, TokenClasses } from '../protocol/price.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { ReportedResponse } from '../protocol/usage.ts';

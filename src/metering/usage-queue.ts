@@ -1,5 +1,5 @@
 import { Unavailable } from '../kernel/errors.ts';
-import { settleAll } from '../kernel/settle-all.ts';
+import { settleAll } from '../kernel/async.ts';
 import type { CallUsage } from '../stores/ledger/contract.ts';
 import type { MeteredCall } from './contract.ts';
 

@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { readQuery } from '../http/query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../http/route.ts';
 import { sample } from '../http/samples.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import type { Code } from '../protocol/errors/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
 import { noSuchSession, Refusal } from '../protocol/refusal.ts';

@@ -5,7 +5,7 @@ import { SocketAddress, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { ValuesOf } from '../../config/variable.ts';
 import { cacheFor } from '../kernel/cache-for.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { deadline } from '../kernel/deadline.ts';
+import type { deadline } from '../kernel/async.ts';
 import { systemCode } from '../kernel/post.ts';
 import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';

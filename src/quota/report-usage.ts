@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import type { ClientReports } from '../metering/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { durationEndMs, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import { LATE_REPORT_MS } from '../protocol/usage.ts';

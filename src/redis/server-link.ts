@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { makeClient, type Client } from './client.ts';
 import { faultOf, saysError, unavailable } from './faults.ts';

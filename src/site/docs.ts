@@ -7,7 +7,7 @@ import { docsContents, guidePath, guides, type Guide } from './guides.ts';
 import { html } from './html.ts';
 import { sendLongPage, assetRoute, pageRoute, shareTags } from './files.ts';
 import { sendDocument } from '../http/documents.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { findDemo, type DemoServices } from './demo.ts';
 import { unescapeHtml } from '../kernel/text.ts';
 import type { DocsPart } from '../protocol/site-data.ts';

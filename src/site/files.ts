@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { packingFor, packOf, sendContent, tagged, type Content } from '../http/documents.ts';
 import { JSON_TYPE, type Header } from '../http/message.ts';
 import { type Call, type Result, defineRoute, type CorsScope, type Route } from '../http/route.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { html, type Html } from './html.ts';
 

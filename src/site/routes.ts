@@ -1,7 +1,7 @@
 import { sendDocument } from '../http/documents.ts';
 import type { Call, Result, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { demoRoutes, type DemoServices } from './demo.ts';
 import { docsRoutes, type Documents } from './docs.ts';
 import { sendFile, assetRoute, pageRoute } from './files.ts';

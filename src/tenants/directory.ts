@@ -1,7 +1,7 @@
 import { matchesEmailList } from '../protocol/email.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/errors/error-row.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import type { Budget, Budgets } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Stop, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';

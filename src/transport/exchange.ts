@@ -1,5 +1,5 @@
 import type { HttpReply } from '../http/message.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { BodyParts } from './body-parts.ts';
 import type { ServerState, OpenExchange } from './server-state.ts';
 import { ReplyDeadlineExceeded } from '../kernel/errors.ts';

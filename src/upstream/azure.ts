@@ -1,4 +1,4 @@
-import type { deadline } from '../kernel/deadline.ts';
+import type { deadline } from '../kernel/async.ts';
 import { openAccount, type ProviderSettings } from './provider-http.ts';
 import { RealtimeProvider } from './realtime-provider.ts';
 

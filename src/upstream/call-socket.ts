@@ -1,5 +1,5 @@
 import { WebSocket, type RawData } from 'ws';
-import type { deadline } from '../kernel/deadline.ts';
+import type { deadline } from '../kernel/async.ts';
 import { systemCode } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type SidebandEnd, type UpstreamEvent } from './contract.ts';
 import { refusedUpgrade, under, type Account } from './provider-http.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { parseJson, type PostReply } from '../kernel/post.ts';
 import { describeBehaviour, instructionsWith, merged } from './behaviour.ts';
 import { isDialled, openCallSocket } from './call-socket.ts';

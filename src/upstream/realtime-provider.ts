@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deadline } from '../kernel/deadline.ts';
+import { deadline } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';

@@ -1,4 +1,4 @@
-import type { deadline } from '../kernel/deadline.ts';
+import type { deadline } from '../kernel/async.ts';
 import { keepNewest } from '../kernel/keep-newest.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';

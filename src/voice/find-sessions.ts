@@ -1,7 +1,7 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { ifAway, Unavailable } from '../kernel/errors.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { refOf } from '../kernel/ids.ts';
 import { noSuchSession, Refusal } from '../protocol/refusal.ts';
 import { sessionName } from '../protocol/session.ts';

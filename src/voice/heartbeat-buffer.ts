@@ -3,9 +3,8 @@ import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selector
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import { type Eventually, settleAll } from '../kernel/async.ts';
 import { Lru } from '../kernel/lru.ts';
-import { settleAll } from '../kernel/settle-all.ts';
 import type { Bus, FollowedSessions } from '../stores/bus/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/host.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/async.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { iso, SECOND_MS } from '../kernel/time.ts';

@@ -1,11 +1,9 @@
 import { FAILING_MS } from '../../machines/webhook-endpoint/selectors.ts';
 import type { EndpointEvent, EndpointFact } from '../../machines/webhook-endpoint/types.ts';
-import { BackgroundTasks } from '../kernel/background-tasks.ts';
+import { BackgroundTasks, withTimeout, settleAll } from '../kernel/async.ts';
 import { cacheFor } from '../kernel/cache-for.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { withTimeout } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { settleAll } from '../kernel/settle-all.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
 import { signedHeaders } from './signature.ts';

@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/require-post-message-target-origin -- threads have no origin */
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { deadline } from '../../src/kernel/deadline.ts';
+import { deadline } from '../../src/kernel/async.ts';
 
 /** Blocks the whole process, as a busy machine would. */
 function stall(ms: number): void {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import type { Promised } from '../../src/kernel/eventually.ts';
+import type { Promised } from '../../src/kernel/async.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import type { Slots } from '../../src/stores/slots/contract.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import type { Promised } from '../../src/kernel/eventually.ts';
+import type { Promised } from '../../src/kernel/async.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus, type RedisBus } from '../../src/stores/bus/redis.ts';

@@ -1,6 +1,6 @@
 import { framingRefusal, plainReply } from '../../src/http/refusals.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
-import type { Eventually } from '../../src/kernel/eventually.ts';
+import type { Eventually } from '../../src/kernel/async.ts';
 import { type ListenOptions, listen, type Transport } from '../../src/transport/server.ts';
 import { RawClient, requestText } from './raw-http.ts';
 

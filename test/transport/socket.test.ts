@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Socket, SocketListener } from '../../src/kernel/socket.ts';
 import type { SocketEndpoint } from '../../src/transport/socket.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
-import type { Eventually } from '../../src/kernel/eventually.ts';
+import type { Eventually } from '../../src/kernel/async.ts';
 import type { ListenOptions } from '../../src/transport/server.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { frameBytes, opcode, RawSocket, SocketClient, upgradeHeaders } from '../support/socket-client.ts';

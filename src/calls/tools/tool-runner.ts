@@ -1,5 +1,5 @@
 import type { ToolCallEvent, ToolFailure } from '../../../machines/tool-call/types.ts';
-import { BackgroundTasks } from '../../kernel/background-tasks.ts';
+import { BackgroundTasks } from '../../kernel/async.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';

@@ -1,4 +1,4 @@
-import { every } from '../../kernel/every.ts';
+import { every } from '../../kernel/async.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Database } from '../database.ts';
 import { statementsOf } from '../statements.ts';

@@ -1,4 +1,4 @@
-import { andThen } from '../../kernel/eventually.ts';
+import { andThen } from '../../kernel/async.ts';
 import { sessionProof, sessionReply } from '../../protocol/session.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
 import { viewOf } from '../../voice/records.ts';

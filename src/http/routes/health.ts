@@ -1,4 +1,4 @@
-import { shared } from '../../kernel/single-flight.ts';
+import { shared } from '../../kernel/async.ts';
 import { readiness as readinessReply } from '../../protocol/health.ts';
 import { done } from '../../protocol/fields.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';

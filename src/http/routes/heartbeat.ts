@@ -1,7 +1,7 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { heartbeatRequest, type HeartbeatRequest, sessionReply } from '../../protocol/session.ts';
 import { endedRefusal, sessionNotFound } from '../../protocol/refusal.ts';
-import type { Eventually } from '../../kernel/eventually.ts';
+import type { Eventually } from '../../kernel/async.ts';
 import { viewText } from '../../voice/records.ts';
 import { spokenForBy, type VoiceOutcome } from '../../voice/sessions.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';

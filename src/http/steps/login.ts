@@ -2,7 +2,7 @@ import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../au
 import type { Login } from '../../auth/login-cache.ts';
 import { mayDo, serviceOperator } from '../../operators/roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { andThen, type Eventually } from '../../kernel/eventually.ts';
+import { andThen, type Eventually } from '../../kernel/async.ts';
 import type { RequestContext, Step, CookieChange } from '../route.ts';
 import type { Services } from '../services.ts';
 

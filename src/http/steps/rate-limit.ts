@@ -1,7 +1,7 @@
 import { ipv6Network } from '../../kernel/ip.ts';
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
-import { andThen, type Eventually } from '../../kernel/eventually.ts';
+import { andThen, type Eventually } from '../../kernel/async.ts';
 import { edgeRefusal, operatorWindow, tighter, type EdgeWindow } from '../../rate-limits/requests-per-minute.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import { clientAddress } from '../client-address.ts';

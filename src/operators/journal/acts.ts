@@ -1,5 +1,5 @@
 import { ifAway } from '../../kernel/errors.ts';
-import { settleAll } from '../../kernel/settle-all.ts';
+import { settleAll } from '../../kernel/async.ts';
 import type { ActAction, ActResult, ActRole } from '../../stores/journal/act-contract.ts';
 import { audited, mayHaveHappened, newAct, type ActLog, type NewEntry } from '../../stores/journal/contract.ts';
 import type { OperatorServices } from '../services.ts';

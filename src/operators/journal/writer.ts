@@ -2,7 +2,7 @@ import { Unavailable } from '../../kernel/errors.ts';
 import { rowId } from '../../kernel/ids.ts';
 import type { NoteKind } from '../../protocol/operator/event.ts';
 import type { EntryKind, Journal, NewEntry } from '../../stores/journal/contract.ts';
-import { shared } from '../../kernel/single-flight.ts';
+import { shared } from '../../kernel/async.ts';
 
 /** Entries that one statement writes at most. */
 const BATCH = 500;

@@ -2,7 +2,7 @@ import { chunksOf } from '../../kernel/chunks.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivityStore, ActivityCount } from '../../stores/activity/contract.ts';
-import { shared } from '../../kernel/single-flight.ts';
+import { shared } from '../../kernel/async.ts';
 
 /** Minutes of counts that a node buffers while the database is away. */
 const MAX_MINUTES = 120;

@@ -9,7 +9,7 @@ import type { CountingDeps } from '../../voice/create/step.ts';
 import type { Talk } from './replay-connected.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
 import { ReplayUsage, type UsageOwner, type ReplayUsageDeps } from './replay-usage.ts';
-import type { AtOnce } from '../../kernel/eventually.ts';
+import type { AtOnce } from '../../kernel/async.ts';
 import type { Counters } from '../../stores/counters/contract.ts';
 import type { KeyName, KeySlots } from '../../stores/key-slots/contract.ts';
 import type { Slots } from '../../stores/slots/contract.ts';

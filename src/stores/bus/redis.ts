@@ -1,5 +1,4 @@
-import { BackgroundTasks } from '../../kernel/background-tasks.ts';
-import { every } from '../../kernel/every.ts';
+import { BackgroundTasks, every } from '../../kernel/async.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfSession } from '../../redis/tags.ts';
 import type { Bus, FollowedSessions } from './contract.ts';

@@ -1,7 +1,7 @@
 import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 
 /** One asker, or all but one. */
 export type Askers = { readonly only: string } | { readonly but: string };

@@ -1,4 +1,4 @@
-import type { AtOnce } from '../../kernel/eventually.ts';
+import type { AtOnce } from '../../kernel/async.ts';
 import { keyAccount, tenantAccount } from '../ledger/contract.ts';
 import type { Leases } from '../slots/contract.ts';
 import type { KeyName, KeySlots } from './contract.ts';

@@ -1,6 +1,6 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import type { Position } from '../voice-history/contract.ts';
 
 export interface LoginPage {

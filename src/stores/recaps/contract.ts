@@ -1,4 +1,4 @@
-import type { Eventually } from '../../kernel/eventually.ts';
+import type { Eventually } from '../../kernel/async.ts';
 
 /**
  * What was last said in each session, sealed, for its next call. It may be lost at any time: then that call knows nothing of what was said before.

@@ -1,4 +1,4 @@
-import type { AtOnce } from '../../kernel/eventually.ts';
+import type { AtOnce } from '../../kernel/async.ts';
 import type { Recaps } from './contract.ts';
 
 /** Recaps in this process's memory. */

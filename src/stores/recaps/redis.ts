@@ -1,4 +1,4 @@
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfSession } from '../../redis/tags.ts';
 import type { Recaps } from './contract.ts';

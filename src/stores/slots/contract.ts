@@ -1,4 +1,4 @@
-import type { Eventually } from '../../kernel/eventually.ts';
+import type { Eventually } from '../../kernel/async.ts';
 
 /**
  * Limited places, each held by a lease. A lease that is neither renewed nor freed lapses by itself, so that a crash leaks nothing for longer than a

@@ -1,4 +1,4 @@
-import type { AtOnce } from '../../kernel/eventually.ts';
+import type { AtOnce } from '../../kernel/async.ts';
 import type { Slots } from './contract.ts';
 
 /** The end of each holder's lease. */

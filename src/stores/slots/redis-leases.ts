@@ -1,6 +1,6 @@
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagOfSession } from '../../redis/tags.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import type { Leases, NodeLeases } from './contract.ts';
 
 /** What is neither renewed nor freed expires after this, in milliseconds: longer than any lease. */

@@ -1,4 +1,4 @@
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { keepNewest } from '../../kernel/keep-newest.ts';
 import type { Redis } from '../../redis/connection.ts';

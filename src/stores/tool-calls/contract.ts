@@ -1,6 +1,6 @@
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 
 /** `taken`: the voice call already has this tool call, or its fence differs from the record's. */
 export type InsertedToolCall = 'inserted' | 'taken' | 'too_many';

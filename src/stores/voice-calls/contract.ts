@@ -1,6 +1,6 @@
 import type { CallRecord, CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import type { Page, Position } from '../voice-history/contract.ts';
 
 /** A call whose owner is not a live node. */

@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Eventually } from '../../kernel/eventually.ts';
+import type { Eventually } from '../../kernel/async.ts';
 import type { UncountedRequest } from '../windows/contract.ts';
 
 /** When the sweep must look at a record again, in milliseconds since the Unix epoch. */

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { AtOnce } from '../../kernel/eventually.ts';
+import type { AtOnce } from '../../kernel/async.ts';
 import { keyName, type DueAt, type VoiceRegistry } from './contract.ts';
 
 interface Entry {

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagOfSession, tagOfSubject } from '../../redis/tags.ts';

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook.ts';
 import type { Tenant, TenantScope, TenantWebhook } from '../tenants/contract.ts';

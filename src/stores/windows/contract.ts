@@ -1,4 +1,4 @@
-import type { Eventually } from '../../kernel/eventually.ts';
+import type { Eventually } from '../../kernel/async.ts';
 
 /** One request counted in a fixed window. */
 export interface WindowCount {

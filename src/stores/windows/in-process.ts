@@ -1,4 +1,4 @@
-import type { AtOnce } from '../../kernel/eventually.ts';
+import type { AtOnce } from '../../kernel/async.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Windows } from './contract.ts';
 

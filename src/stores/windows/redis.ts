@@ -1,5 +1,5 @@
 import { Unavailable } from '../../kernel/errors.ts';
-import type { Promised } from '../../kernel/eventually.ts';
+import type { Promised } from '../../kernel/async.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfText } from '../../redis/tags.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { deadline } from '../../kernel/deadline.ts';
+import { deadline } from '../../kernel/async.ts';
 import { parseTraceParent } from '../../kernel/trace-context.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LATE_REPORT_MS } from '../../protocol/usage.ts';

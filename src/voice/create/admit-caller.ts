@@ -1,7 +1,7 @@
 import type { Subjects } from '../../auth/subjects.ts';
 import type { SuspectList, Verdict, WidgetEvidence } from '../../bots/contract.ts';
 import { ifAway } from '../../kernel/errors.ts';
-import { andThen } from '../../kernel/eventually.ts';
+import { andThen } from '../../kernel/async.ts';
 import { CHALLENGE_HEADER } from '../../protocol/challenge.ts';
 import { withTranscriber } from '../../protocol/behaviour.ts';
 import type { CreateRequest } from '../../protocol/create.ts';

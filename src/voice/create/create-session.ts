@@ -1,4 +1,4 @@
-import { Disposables } from '../../kernel/disposables.ts';
+import { Disposables } from '../../kernel/async.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Why } from '../../protocol/errors/error-row.ts';

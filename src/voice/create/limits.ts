@@ -1,4 +1,4 @@
-import { andThen, awaitedLater } from '../../kernel/eventually.ts';
+import { andThen, awaitedLater } from '../../kernel/async.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { unitOf } from '../../protocol/errors/error-row.ts';

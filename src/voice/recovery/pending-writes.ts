@@ -3,7 +3,7 @@ import { slotUntilMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
 import { ifAway } from '../../kernel/errors.ts';
-import { settleAll } from '../../kernel/settle-all.ts';
+import { settleAll } from '../../kernel/async.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { HistoryWriter } from '../history-writer.ts';

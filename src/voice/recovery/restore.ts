@@ -1,6 +1,6 @@
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { ifAway } from '../../kernel/errors.ts';
-import { settleAll } from '../../kernel/settle-all.ts';
+import { settleAll } from '../../kernel/async.ts';
 import type { LiveStores, Restore } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Share } from '../../stores/voice-registry/contract.ts';

@@ -1,7 +1,7 @@
 import type { VoiceEvent, VoiceFact, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Host } from '../../actors/host.ts';
 import { Unavailable } from '../../kernel/errors.ts';
-import { settleAll } from '../../kernel/settle-all.ts';
+import { settleAll } from '../../kernel/async.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { Share } from '../../stores/voice-registry/contract.ts';
 import { CONFIRM_MS, forgottenAtMs } from '../deadlines.ts';

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { deadline } from '../../../src/kernel/deadline.ts';
+import { deadline } from '../../../src/kernel/async.ts';
 import { readFrame, type CallFrame } from '../../../src/upstream/call-frame.ts';
 
 export interface HeardFrame {

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { deadline } from '../../../src/kernel/deadline.ts';
+import { deadline } from '../../../src/kernel/async.ts';
 import { multipart } from '../../../src/upstream/provider-http.ts';
 import { post, type PostReply, parseJson } from '../../../src/kernel/post.ts';
 import type { Browser } from './browser.ts';

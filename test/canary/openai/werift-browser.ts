@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RTCPeerConnection, RtpHeader, RtpPacket, useOPUS } from 'werift';
-import { deadline } from '../../../src/kernel/deadline.ts';
+import { deadline } from '../../../src/kernel/async.ts';
 import type { Browser } from './browser.ts';
 
 const CONNECT_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../../../src/kernel/errors.ts';
-import type { Eventually } from '../../../../src/kernel/eventually.ts';
+import type { Eventually } from '../../../../src/kernel/async.ts';
 import type { BusMessage } from '../../../../src/protocol/bus.ts';
 import type { LiveStores } from '../../../../src/stores/contract.ts';
 import { createInProcessStores } from '../../../../src/stores/in-process.ts';
