@@ -432,7 +432,7 @@ describe('The check itself', () => {
     ['src/http/x.ts', "const uws = await import('uws-current');"],
     ['src/http/x.ts', "const uws = require('uws-current/uws.js');"],
     ['src/stores/bus/contract.ts', "import '../../database/pool.ts';"],
-    ['machines/x/y.ts', "import {\n  now,\n} from '../../src/kernel/clock.ts';"],
+    ['machines/x/y.ts', "import {\n  now,\n} from '../../src/kernel/time.ts';"],
     ['src/quota/x.ts', "import type { VoiceSessions } from '../voice/sessions.ts';"],
     ['src/channel/x.ts', "import { sample } from '../http/samples.ts';"],
     ['src/kernel/x.ts', "import { version } from '../../package.json';"],

@@ -4,7 +4,7 @@ import { Challenges, type ChallengesDeps } from '../bots/challenges.ts';
 import { selectDetector } from '../bots/select.ts';
 import { Suspects } from '../bots/suspects.ts';
 import { createSiteverify } from '../bots/siteverify.ts';
-import { cacheFor } from '../kernel/cache-for.ts';
+import { cacheFor } from '../kernel/collections.ts';
 import { deadline } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { createOutbound } from '../outbound/outbound.ts';

@@ -1,6 +1,5 @@
 import type { Outbound, OutboundReply, OutboundRequest } from '../outbound/contract.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { iso } from '../kernel/time.ts';
+import { type Clock, iso } from '../kernel/time.ts';
 
 /** Address of the demo agent's tool (config/tenants.json): a name that never resolves (RFC 2606). */
 const ADDRESS = 'https://museum.invalid/opening-hours';

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { migrate, requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import type { Patience } from '../database/patience.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { Disposables } from '../kernel/async.ts';
 import type { KeptMail, Mailer } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';

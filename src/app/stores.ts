@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { VariableName } from '../../config/variables.ts';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import { createInProcessStores } from '../stores/in-process.ts';
 import type { ClockAgreements } from '../stores/clock/contract.ts';
 import { createSharedClock } from '../stores/clock/shared-clock.ts';

@@ -3,7 +3,7 @@ import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/async.ts';
 import type { Logins } from '../stores/logins/contract.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 
 /** A login as requests see it. */
 export interface Login {

@@ -1,7 +1,7 @@
 import type jsonwebtokenModule from 'jsonwebtoken';
 import { createSecretKey } from 'node:crypto';
 import { andThen, type Eventually } from '../kernel/async.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 
 const AUDIENCE = 'switchboard-console';
 const TYPE = 'console';

@@ -1,5 +1,5 @@
 import { ifAway } from '../kernel/errors.ts';
-import { keepNewest } from '../kernel/keep-newest.ts';
+import { keepNewest } from '../kernel/collections.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { CreateAttempt, ChallengedKey, EndedSession, SuspectList } from './contract.ts';

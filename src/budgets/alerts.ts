@@ -4,7 +4,7 @@ import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../machines/budge
 import { createHost } from '../actors/host.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { rowId } from '../kernel/ids.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { iso, isoOrNull } from '../kernel/time.ts';
 import { idOfBudget, minutesOf } from '../protocol/budget.ts';
 import type { Budget, BudgetStates, BudgetTold, BudgetUse, BudgetUsed } from '../stores/budgets/contract.ts';

@@ -1,6 +1,6 @@
 import { reachedOf } from '../../machines/budget/selectors.ts';
 import type { Eventually } from '../kernel/async.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import type { Budget, BudgetUsed } from '../stores/budgets/contract.ts';
 import { NOTHING_USED, type UsageTotals } from '../stores/ledger/contract.ts';

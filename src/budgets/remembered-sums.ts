@@ -1,5 +1,5 @@
 import { andThen, type Eventually } from '../kernel/async.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Period } from '../quota/calendar.ts';
 import type { Budget, BudgetUse, CallsOf, ConnectedTime } from '../stores/budgets/contract.ts';

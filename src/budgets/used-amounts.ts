@@ -1,5 +1,5 @@
 import { andThen, awaitedLater, type Eventually } from '../kernel/async.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed } from '../stores/budgets/contract.ts';
 import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';

@@ -1,9 +1,8 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, isoOrNull } from '../kernel/time.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { type Eventually, settleAll, SingleFlight } from '../kernel/async.ts';
 import { refOf } from '../kernel/ids.ts';
-import { isoOrNull } from '../kernel/time.ts';
 import { idOfBudget, minutesOf, type BudgetNamed } from '../protocol/budget.ts';
 import type { Why } from '../protocol/errors/error-row.ts';
 import type { Period } from '../quota/calendar.ts';

@@ -1,6 +1,6 @@
 import type { HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { Behaviour } from '../protocol/behaviour.ts';
 import type { NewItem, Sideband, Speaker } from '../upstream/contract.ts';
 

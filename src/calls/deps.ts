@@ -3,7 +3,7 @@ import type { VoiceLimits } from '../../machines/voice-session/types.ts';
 import type { Host } from '../actors/host.ts';
 import type { Trace } from '../actors/trace.ts';
 import type { BackgroundTasks } from '../kernel/async.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Bus } from '../stores/bus/contract.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { createSealer, SealBroken, type Sealer } from '../kernel/seal.ts';
 import type { Recaps } from '../stores/recaps/contract.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import {
   CallOver,

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { PendingAnswers } from '../kernel/async.ts';
 import type { WhisperOutcome, Whispers } from './contract.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS } from '../protocol/bus.ts';

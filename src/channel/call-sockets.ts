@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { PendingAnswers } from '../kernel/async.ts';
 import { ANSWER_LATE_MS, TAKEN_WITHIN_MS, type BusMessage } from '../protocol/bus.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';

@@ -3,7 +3,7 @@ import type { CallSockets } from './call-sockets.ts';
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { SuspectList } from '../bots/contract.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { EdgeWindows } from '../rate-limits/requests-per-minute.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Usage } from '../quota/usage.ts';

@@ -11,7 +11,7 @@ import type { CallSockets } from './call-sockets.ts';
 import type { ChannelDeps } from './deps.ts';
 import { clientFrame, type ClientFrame, type ServerFrame } from '../protocol/frames.ts';
 import { parseJson } from '../kernel/post.ts';
-import { findUnstorable } from '../kernel/unstorable.ts';
+import { findUnstorable } from '../kernel/text.ts';
 import { edgeRefusal } from '../rate-limits/requests-per-minute.ts';
 import { toMicroDollars } from '../protocol/money.ts';
 import { andThen, type Eventually } from '../kernel/async.ts';

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../../config/config.ts';
 import { daysAsked, exportSessions, exportUsage, type ExportStores } from '../exports/rows.ts';
 import { EXPORTS, exportText, type ExportName } from '../exports/text.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { systemClock } from '../kernel/time.ts';
 import { exportedUsageAsked } from '../protocol/operator/export.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { createCalendar } from '../quota/calendar.ts';

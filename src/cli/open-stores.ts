@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import type { ExportStores } from '../exports/rows.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { systemClock } from '../kernel/time.ts';
 import { Disposables } from '../kernel/async.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';

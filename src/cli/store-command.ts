@@ -1,6 +1,6 @@
 import { readConfig, type Config } from '../../config/config.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { MAX_REASON_LENGTH, reasonGiven } from '../protocol/fields.ts';
 import { Refusal } from '../protocol/refusal.ts';

@@ -19,7 +19,7 @@ import { readBody } from './steps/body.ts';
 import { bringsCredentials, createLimits } from './steps/rate-limit.ts';
 import { createLogin, requireRole } from './steps/login.ts';
 import { corsScopeOf, createOriginCheck, preflightHeaders } from './steps/origin.ts';
-import { isStorable } from '../kernel/unstorable.ts';
+import { isStorable } from '../kernel/text.ts';
 
 type PipelineServices = Pick<Services, 'core' | 'identity' | 'operators' | 'origins'>;
 

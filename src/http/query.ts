@@ -1,8 +1,7 @@
 import type { z } from 'zod';
-import { clip } from '../kernel/text.ts';
+import { clip, findUnstorable } from '../kernel/text.ts';
 import { nearest } from '../protocol/validation-messages.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import { findUnstorable } from '../kernel/unstorable.ts';
 import { fieldsInWords, invalidFields, MAX_NAME_LENGTH } from './refusals.ts';
 
 /** Parses a query by its schema; a refusal names the parameters that are unknown, invalid, repeated or cannot be stored. */

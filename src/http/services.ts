@@ -2,7 +2,7 @@ import type { SuspectList } from '../bots/contract.ts';
 import type { Calls } from '../calls/contract.ts';
 import type { RoomCalls } from '../calls/room-calls.ts';
 import type { ClientSecrets } from '../calls/client-secrets.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { EdgeWindows } from '../rate-limits/requests-per-minute.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import type { NodeList } from '../node/nodes.ts';

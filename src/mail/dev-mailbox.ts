@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import { isPlainAddress } from './address.ts';
 import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
 

@@ -1,5 +1,5 @@
 import type { MailSender, MailServer } from './variables.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { KeptMail } from './contract.ts';
 import { DevMailbox } from './dev-mailbox.ts';
 import { SmtpMailer } from './smtp.ts';

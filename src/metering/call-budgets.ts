@@ -1,7 +1,6 @@
 import type { WorstCase } from '../../machines/held-call/responses.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, MINUTE_MS } from '../kernel/time.ts';
 import { type Eventually, settleAll } from '../kernel/async.ts';
-import { MINUTE_MS } from '../kernel/time.ts';
 import type { BudgetLimits } from '../budgets/budgets.ts';
 import type { KnownDay } from '../budgets/counted-by.ts';
 import type { QuotaDay } from '../quota/calendar.ts';

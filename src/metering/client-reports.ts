@@ -1,5 +1,5 @@
 import { andThen } from '../kernel/async.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';

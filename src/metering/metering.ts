@@ -1,4 +1,4 @@
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { NO_TOKENS, sumOf, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
 import { afterCounted, type AfterCountedDeps } from '../quota/ceiling-exceeded.ts';

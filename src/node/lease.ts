@@ -1,5 +1,5 @@
 import { setImmediate as socketsRead } from 'node:timers/promises';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { NodeLeases } from '../stores/slots/contract.ts';
 import type { LiveNodes } from '../stores/voice-calls/contract.ts';

@@ -1,5 +1,4 @@
-import { iso } from '../kernel/time.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { iso, type Clock } from '../kernel/time.ts';
 import { rowId } from '../kernel/ids.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';

@@ -3,8 +3,8 @@ import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { SocketAddress, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { ValuesOf } from '../../config/variable.ts';
-import { cacheFor } from '../kernel/cache-for.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { cacheFor } from '../kernel/collections.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { deadline } from '../kernel/async.ts';
 import { systemCode } from '../kernel/post.ts';
 import { holds, isPublicAddress } from './addresses.ts';

@@ -1,4 +1,4 @@
-import { keepNewest } from '../kernel/keep-newest.ts';
+import { keepNewest } from '../kernel/collections.ts';
 import { OutboundFailure, PAUSED } from './contract.ts';
 
 /** Requests in flight in this process. */

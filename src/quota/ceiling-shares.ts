@@ -1,4 +1,4 @@
-import { cacheFor } from '../kernel/cache-for.ts';
+import { cacheFor } from '../kernel/collections.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Counters } from '../stores/counters/contract.ts';
 import { keyAccount, tenantAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
-import { DAY_MS, HOUR_MS, iso } from '../kernel/time.ts';
+import { type Clock, DAY_MS, HOUR_MS, iso } from '../kernel/time.ts';
 import { RECONCILED_DAYS, type ReconciledDay, type Reconciliations } from '../stores/reconciliations/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { UpstreamFault, type ProviderUsageReader } from '../upstream/contract.ts';

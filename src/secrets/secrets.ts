@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { Sealer } from '../kernel/seal.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { WorkHealth } from '../kernel/passive-health.ts';
 import type { ActivityStore } from './activity/contract.ts';
 import type { Budgets, BudgetStates, BudgetUse } from './budgets/contract.ts';

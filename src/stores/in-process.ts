@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { createInProcessBus } from './bus/in-process.ts';
 import type { LiveStores } from './contract.ts';
 import { createInProcessRecaps } from './recaps/in-process.ts';

@@ -1,4 +1,4 @@
-import type { Clock, ClockStep } from '../kernel/clock.ts';
+import type { Clock, ClockStep } from '../kernel/time.ts';
 import { thisNode } from '../node/identity.ts';
 import { openRedis } from '../redis/connection.ts';
 import { createRedisBus } from './bus/redis.ts';

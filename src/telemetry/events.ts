@@ -1,12 +1,11 @@
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { ClockStep } from '../kernel/clock.ts';
+import type { ClockStep } from '../kernel/time.ts';
 import { clip } from '../kernel/text.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
-import { PerSecondLimit } from '../kernel/per-second-limit.ts';
+import { PerSecondLimit, withoutAddresses, type Log } from './log.ts';
 import type { Whose } from './activity.ts';
 import { callEvents, type Within } from './call-events.ts';
-import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A machine's state, plain or nested, as XState writes it. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { idOfBudget, LIMITS_NOTHING, MAX_BUDGETS, type BudgetTerms } from '../protocol/budget.ts';
 import { Refusal, wrongField } from '../protocol/refusal.ts';
 import type { Budget, Budgets, NewBudget } from '../stores/budgets/contract.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';

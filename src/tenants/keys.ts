@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { randomId } from '../kernel/ids.ts';
 import { keyBots } from '../protocol/challenge.ts';
 import { issuesInWords } from '../protocol/validation-messages.ts';

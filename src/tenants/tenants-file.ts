@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './change-budgets.ts';
 import { findConflicts } from './file-conflicts.ts';
 import { outline, type FileProblem } from './file-outline.ts';
-import { findUnstorable } from '../kernel/unstorable.ts';
+import { findUnstorable } from '../kernel/text.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/validation-messages.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './file-schema.ts';

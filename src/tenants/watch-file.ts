@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Unavailable } from '../kernel/errors.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants } from '../stores/tenants/contract.ts';
 import { asFileError, readTenantsDocument } from './tenants-file.ts';

@@ -1,7 +1,6 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock, RunningTime } from '../kernel/time.ts';
 import type { Eventually } from '../kernel/async.ts';
-import type { RunningTime } from '../kernel/running-time.ts';
 import type { Runs } from './reply.ts';
 import type { CommonPeer } from './request.ts';
 

@@ -1,7 +1,6 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
-import { type Clock, systemClock } from '../kernel/clock.ts';
+import { type Clock, systemClock, RunningTime } from '../kernel/time.ts';
 import type { Eventually } from '../kernel/async.ts';
-import { RunningTime } from '../kernel/running-time.ts';
 import { serveRequest } from './exchange.ts';
 import type { ServerState } from './server-state.ts';
 import { loadUws, processReport } from './load-uws.ts';

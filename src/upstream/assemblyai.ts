@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
 import { openAccount, readReply, request, type Account, type ProviderSettings } from './provider-http.ts';

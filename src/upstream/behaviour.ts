@@ -1,4 +1,4 @@
-import { isObject } from '../kernel/is-object.ts';
+import { isObject } from '../kernel/post.ts';
 import {
   BEHAVIOUR_FIELDS,
   languageName,

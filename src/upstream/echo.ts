@@ -4,7 +4,7 @@ import type { EchoTimes } from '../../packages/echo/times.ts';
 import type { ClientEvent } from '../../packages/echo/channel.ts';
 import type { EchoEvent } from '../../packages/echo/events.ts';
 import type { LoadWebRtc, WebRtc } from '../../packages/echo/web-rtc.ts';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import {
   CallOver,

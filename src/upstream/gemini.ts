@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock, iso } from '../kernel/time.ts';
 import { parseJson } from '../kernel/post.ts';
-import { iso } from '../kernel/time.ts';
 import { describeBehaviour, merged } from './behaviour.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';

@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type jsonwebtokenModule from 'jsonwebtoken';
 import { z } from 'zod';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import { randomId } from '../kernel/ids.ts';
 import { parseJson } from '../kernel/post.ts';
-import { isStorable } from '../kernel/unstorable.ts';
+import { isStorable } from '../kernel/text.ts';
 import { capDuration } from './cap-duration.ts';
 import { UpstreamFault, type EndingProvider, type Minted, type MintRequest } from './contract.ts';
 import { malformed, readReply, request, type Account, type ProviderSettings } from './provider-http.ts';

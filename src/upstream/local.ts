@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/time.ts';
 import { UpstreamFault, type Minted, type MintRequest, type UpstreamProvider } from './contract.ts';
 import type { ProviderSettings } from './provider-http.ts';
 import { makeUpstreamSessionId } from './session-id.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { parseJson, get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
 

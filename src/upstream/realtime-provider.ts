@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/async.ts';
-import { Lru } from '../kernel/lru.ts';
+import { Lru } from '../kernel/collections.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import {

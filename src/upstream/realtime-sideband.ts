@@ -1,5 +1,5 @@
 import type { deadline } from '../kernel/async.ts';
-import { keepNewest } from '../kernel/keep-newest.ts';
+import { keepNewest } from '../kernel/collections.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { findWebRtc } from '../../packages/echo/web-rtc.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { AssemblyAiProvider } from './assemblyai.ts';
 import { AzureProvider } from './azure.ts';
 import { isBrokered, type BrokeredProvider, type UpstreamProvider } from './contract.ts';

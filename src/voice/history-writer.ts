@@ -1,6 +1,6 @@
 import { nextDeadline, savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { chunksOf } from '../kernel/chunks.ts';
+import { chunksOf } from '../kernel/collections.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import { grouped } from '../stores/grouped.ts';

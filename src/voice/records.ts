@@ -9,9 +9,8 @@ import {
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/host.ts';
 import { andThen, type Eventually } from '../kernel/async.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, iso, SECOND_MS } from '../kernel/time.ts';
 import { ifAway } from '../kernel/errors.ts';
-import { iso, SECOND_MS } from '../kernel/time.ts';
 import type { SessionView } from '../protocol/session.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';

@@ -1,6 +1,5 @@
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import { MailRefused, type Mailer } from '../mail/contract.ts';
 import { alertMail, type Alert } from '../mail/templates/alert.ts';
 import type { Counters } from '../stores/counters/contract.ts';

@@ -1,10 +1,9 @@
 import { FAILING_MS } from '../../machines/webhook-endpoint/selectors.ts';
 import type { EndpointEvent, EndpointFact } from '../../machines/webhook-endpoint/types.ts';
 import { BackgroundTasks, withTimeout, settleAll } from '../kernel/async.ts';
-import { cacheFor } from '../kernel/cache-for.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { cacheFor } from '../kernel/collections.ts';
+import { type Clock, SECOND_MS } from '../kernel/time.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { SECOND_MS } from '../kernel/time.ts';
 import { traceParentFor } from '../kernel/trace-context.ts';
 import { signedHeaders } from './signature.ts';
 import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';

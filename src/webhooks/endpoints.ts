@@ -1,5 +1,5 @@
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/time.ts';
 import { randomId } from '../kernel/ids.ts';
 import { findUrlFault, type UrlRule } from '../kernel/server-url.ts';
 import { OutboundFailure, type Outbound } from '../outbound/contract.ts';

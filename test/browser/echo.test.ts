@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Clock } from '../../src/kernel/clock.ts';
+import type { Clock } from '../../src/kernel/time.ts';
 import { CallOver, type CallRequest, type Sideband, type UpstreamEvent } from '../../src/upstream/contract.ts';
 import type { EchoTimes } from '../../packages/echo/times.ts';
 import { EchoProvider } from '../../src/upstream/echo.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dueAt } from '../../src/voice/deadlines.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
 import { somebody } from '../support/app.ts';

@@ -5,7 +5,7 @@ import { createPostgresStores } from '../../src/stores/postgres.ts';
 import type { CreateReply } from '../../src/protocol/create.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { soon } from '../support/soon.ts';
 import { openStored } from '../support/stored.ts';

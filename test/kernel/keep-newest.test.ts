@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepNewest } from '../../src/kernel/keep-newest.ts';
+import { keepNewest } from '../../src/kernel/collections.ts';
 
 test('What is full lets go of what was added first, be it a set or a map', () => {
   const [names, values] = [new Set<string>(), new Map<string, number>()];

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Lru } from '../../src/kernel/lru.ts';
+import { Lru } from '../../src/kernel/collections.ts';
 import { examples } from '../support/examples.ts';
 
 describe('A memory of what was used lately', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RunningTime } from '../../src/kernel/running-time.ts';
+import { RunningTime } from '../../src/kernel/time.ts';
 
 test('time goes on while it is looked at, and a process that stood still has run for half a second of that', () => {
   let now = 7000;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SweepShare } from '../../src/node/sweep-share.ts';
+import { SweepShare } from '../../src/node/nodes.ts';
 import type { OperatorNode } from '../../src/protocol/operator/node.ts';
 import { ManualClock } from '../support/clock.ts';
 import { examples } from '../support/examples.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ClockStep } from '../../src/kernel/clock.ts';
+import type { ClockStep } from '../../src/kernel/time.ts';
 import { ElapsedTime } from '../../src/stores/clock/elapsed-time.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { MAX_SLEW } from '../../src/stores/clock/slewed-time.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/kernel/clock.ts';
+import type { Clock } from '../../src/kernel/time.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HttpReply } from '../../src/http/message.ts';
-import { RunningTime } from '../../src/kernel/running-time.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { RunningTime, systemClock } from '../../src/kernel/time.ts';
 import { Exchange } from '../../src/transport/exchange.ts';
 import type { ServerState } from '../../src/transport/server-state.ts';
 import type { NativeResponse } from '../../src/transport/native.ts';

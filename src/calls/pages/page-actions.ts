@@ -1,4 +1,4 @@
-import { keepNewest } from '../../kernel/keep-newest.ts';
+import { keepNewest } from '../../kernel/collections.ts';
 import type { CallRequest } from '../../protocol/call-frames.ts';
 import type { UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { BusMessage } from '../../protocol/bus.ts';
 import type { Bus, BusListeners } from '../../stores/bus/contract.ts';
 import type { CallPages } from './call-pages.ts';

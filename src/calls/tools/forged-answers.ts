@@ -1,4 +1,4 @@
-import { keepNewest } from '../../kernel/keep-newest.ts';
+import { keepNewest } from '../../kernel/collections.ts';
 
 /** The call is closed with this many forged answers. */
 const MAX_FORGED = 3;

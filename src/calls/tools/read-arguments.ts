@@ -1,5 +1,4 @@
-import { isObject } from '../../kernel/is-object.ts';
-import { parseJson } from '../../kernel/post.ts';
+import { isObject, parseJson } from '../../kernel/post.ts';
 import { MAX_ARGUMENTS_BYTES } from './tool-limits.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;

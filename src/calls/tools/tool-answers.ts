@@ -1,4 +1,4 @@
-import { keepNewest } from '../../kernel/keep-newest.ts';
+import { keepNewest } from '../../kernel/collections.ts';
 import { toolOutputText } from '../../protocol/call-frames.ts';
 import type { Conversation } from '../conversation.ts';
 import { overdueTools, withAnswered, withAsked, type AskedTool, type PendingTools } from './pending-tools.ts';

@@ -1,5 +1,5 @@
 import type { ToolFailure } from '../../../machines/tool-call/types.ts';
-import { isObject } from '../../kernel/is-object.ts';
+import { isObject } from '../../kernel/post.ts';
 import type { OutboundFailureKind, OutboundReply } from '../../outbound/contract.ts';
 
 /** The outcome of a tool call: what the model is told, and its size in bytes, or why there is no answer. */

@@ -1,5 +1,5 @@
-import { cacheFor } from '../../kernel/cache-for.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { cacheFor } from '../../kernel/collections.ts';
+import type { Clock } from '../../kernel/time.ts';
 import { OutboundFailure, PAUSED, type Outbound } from '../../outbound/contract.ts';
 import { secretNamesOf } from '../../protocol/server-tool.ts';
 import type { ToolCalls } from '../../stores/tool-calls/contract.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../protocol/refusal.ts';
-import { findUnstorable } from '../../kernel/unstorable.ts';
+import { findUnstorable } from '../../kernel/text.ts';
 import { fieldsInWords, invalid, invalidFields } from '../refusals.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext, TextBody } from '../route.ts';

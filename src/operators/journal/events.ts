@@ -12,7 +12,7 @@ import type {
   TransitionDetail,
   SessionNote,
 } from '../../stores/journal/contract.ts';
-import { keepNewest } from '../../kernel/keep-newest.ts';
+import { keepNewest } from '../../kernel/collections.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 
 /** The records of the machines whose transitions are kept. */

@@ -1,5 +1,5 @@
 import { rowId } from '../../kernel/ids.ts';
-import { PerSecondLimit } from '../../kernel/per-second-limit.ts';
+import { PerSecondLimit } from '../../telemetry/log.ts';
 import { ERROR_CODES } from '../../protocol/errors/error-codes.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Layer } from '../../protocol/errors/error-row.ts';

@@ -1,6 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, MINUTE_MS, iso } from '../../kernel/time.ts';
 import type { WorkHealth } from '../../kernel/passive-health.ts';
-import { MINUTE_MS, iso } from '../../kernel/time.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 
 type Name = DependencyState['name'];

@@ -1,6 +1,5 @@
-import { chunksOf } from '../../kernel/chunks.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
+import { chunksOf } from '../../kernel/collections.ts';
+import { type Clock, MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivityStore, ActivityCount } from '../../stores/activity/contract.ts';
 import { shared } from '../../kernel/async.ts';
 

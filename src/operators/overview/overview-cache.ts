@@ -1,4 +1,4 @@
-import { cacheFor } from '../../kernel/cache-for.ts';
+import { cacheFor } from '../../kernel/collections.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
 import { LATE_HANGUP_MS } from '../../protocol/operator/hangup-labels.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';

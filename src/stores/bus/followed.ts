@@ -1,4 +1,4 @@
-import { chunksOf } from '../../kernel/chunks.ts';
+import { chunksOf } from '../../kernel/collections.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfSession } from '../../redis/tags.ts';
 

@@ -1,6 +1,6 @@
 import type { Promised } from '../../kernel/async.ts';
 import { randomId } from '../../kernel/ids.ts';
-import { keepNewest } from '../../kernel/keep-newest.ts';
+import { keepNewest } from '../../kernel/collections.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { unavailable } from '../../redis/faults.ts';
 import { tagOfSubject } from '../../redis/tags.ts';

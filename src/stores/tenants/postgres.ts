@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { chunksOf } from '../../kernel/chunks.ts';
+import { chunksOf } from '../../kernel/collections.ts';
 import { writeEvents } from '../webhooks/outbox.ts';
 import { mergeBudgets } from '../budgets/postgres.ts';
 import { mergeWebhooks } from '../webhooks/from-tenants-file.ts';

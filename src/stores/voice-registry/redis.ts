@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Promised } from '../../kernel/async.ts';
-import { Lru } from '../../kernel/lru.ts';
+import { Lru } from '../../kernel/collections.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';

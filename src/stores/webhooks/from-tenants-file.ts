@@ -1,6 +1,6 @@
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { CHUNK_ROWS, type AnySql } from '../../database/database.ts';
-import { chunksOf } from '../../kernel/chunks.ts';
+import { chunksOf } from '../../kernel/collections.ts';
 import type { Tenant } from '../tenants/contract.ts';
 import { refuseCrowded } from '../tenants/crowded-contract.ts';
 import { endpointsNamed, type WebhookEndpoint } from './contract.ts';

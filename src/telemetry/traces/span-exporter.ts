@@ -1,6 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, SECOND_MS } from '../../kernel/time.ts';
 import { parseJson, post, PostFailure, type PostReply } from '../../kernel/post.ts';
-import { SECOND_MS } from '../../kernel/time.ts';
 import { traceRequest } from './otlp.ts';
 import type { SpanTold } from './session-spans.ts';
 

@@ -1,7 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, SECOND_MS } from '../../kernel/time.ts';
 import { deadline } from '../../kernel/async.ts';
 import { parseTraceParent } from '../../kernel/trace-context.ts';
-import { SECOND_MS } from '../../kernel/time.ts';
 import { LATE_REPORT_MS } from '../../protocol/usage.ts';
 import type { SessionTraces } from '../../stores/session-traces/contract.ts';
 import { CreateTrace } from './create-trace.ts';

@@ -5,7 +5,7 @@ import type { Login } from '../../auth/login-cache.ts';
 import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector, SuspectList } from '../../bots/contract.ts';
 import type { AdoptRequest } from '../../calls/contract.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { Eventually } from '../../kernel/async.ts';
 import type { Sealer } from '../../kernel/seal.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';

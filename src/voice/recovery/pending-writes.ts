@@ -1,7 +1,7 @@
 import { laterOf, restored } from '../../../machines/voice-session/merge.ts';
 import { slotUntilMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { chunksOf } from '../../kernel/chunks.ts';
+import { chunksOf } from '../../kernel/collections.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/async.ts';
 import type { LiveStores } from '../../stores/contract.ts';

@@ -3,7 +3,7 @@ import { randomId } from '../../../src/kernel/ids.ts';
 import { createConsoleLogins } from '../../../src/auth/console-logins.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import { openDatabase } from '../../../src/database/open.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
+import { systemClock } from '../../../src/kernel/time.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { openRedis } from '../../../src/redis/connection.ts';
 import { createRedisBus } from '../../../src/stores/bus/redis.ts';

@@ -58,3 +58,34 @@ export class Lru<V extends object | string> {
     return true;
   }
 }
+
+/** Removes the oldest entry if there is one more than `capacity`; call it after each addition. */
+export function keepNewest<K>(kept: Set<K> | Map<K, unknown>, capacity: number): void {
+  if (kept.size <= capacity) return;
+  for (const oldest of kept.keys()) {
+    kept.delete(oldest);
+    return;
+  }
+}
+
+/** When there are this many keys all values are discarded together, unless the caller gives another number. */
+const MAX_KEYS = 100;
+
+/** Makes a value and returns the same one to all who ask within `ms`; a rejected value is not kept. For what may be a little old. */
+export function cacheFor<T>(ms: number, maxKeys = MAX_KEYS) {
+  const kept = new Map<string, { readonly atMs: number; readonly value: Promise<T> }>();
+  return (key: string, atMs: number, make: () => Promise<T>): Promise<T> => {
+    const found = kept.get(key);
+    if (found !== undefined && Math.abs(atMs - found.atMs) < ms) return found.value;
+    if (kept.size >= maxKeys) kept.clear();
+    const value = make();
+    kept.set(key, { atMs, value });
+    value.catch(() => kept.delete(key));
+    return value;
+  };
+}
+
+/** The items in their order, in lists of at most `size`. */
+export function* chunksOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}

@@ -1,4 +1,0 @@
-/** Whether a value is an object with fields, as JSON has them: neither null nor a list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
