@@ -1,9 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import type { BotDetector } from '../bots/contract.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Patience } from '../database/database.ts';
 import { migrate, requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import type { Patience } from '../database/patience.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { Disposables } from '../kernel/async.ts';
 import type { KeptMail, Mailer } from '../mail/contract.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import { startApp, type App } from '../app/app.ts';
-import { installDriverGuard } from '../database/driver-guard.ts';
+import { installDriverGuard } from '../database/faults.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 import { tellFault } from './tell-fault.ts';

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/config.ts';
 import { StartFaults } from '../app/file-faults.ts';
-import { codeOf as causeCodeOf, isServerError, isTlsFault, TOO_SLOW } from '../database/connection-fault.ts';
+import { codeOf as causeCodeOf, isServerError, isTlsFault, TOO_SLOW } from '../database/faults.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';

@@ -2,7 +2,7 @@ import type postgres from 'postgres';
 import type { WorkHealth } from '../kernel/passive-health.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 
-/** How int8 columns and parameters look in TypeScript; see `driver-types.ts`. */
+/** How int8 columns and parameters look in TypeScript; see `statements.ts`. */
 export interface DriverTypes extends Record<string, unknown> {
   readonly int8: number | bigint;
 }
@@ -65,3 +65,33 @@ export interface Database {
   /** Gives running work a moment to end, then releases all connections, threads and locks. Safe to call twice. */
   close(): Promise<void>;
 }
+
+/** Whether work may take as long as that of a start; the code that starts the service says when this is over. */
+export interface Patience {
+  isPatient: boolean;
+}
+
+/**
+ * The same database, whose work has the patience of a start while `patience` says so; work with a deadline of its own keeps that. A start or a
+ * command asks many things that a request asks too, but cannot do without the answers.
+ */
+export function patientWhile(database: Database, patience: Readonly<Patience>): Database {
+  const optionsOf = (options: WorkOptions | undefined): WorkOptions => options ?? (patience.isPatient ? PATIENT : {});
+  return {
+    kind: database.kind,
+    health: database.health,
+    run: (work, options) => database.run(work, optionsOf(options)),
+    transaction: (work, options) => database.transaction(work, optionsOf(options)),
+    ping: () => database.ping(),
+    close: () => database.close(),
+  };
+}
+
+/**
+ * The advisory locks of the service: numbers that no other user of the same database takes. The numbers must not change: processes of an older build
+ * wait for the same ones.
+ */
+export const LOCKS = { migrations: 727_001, sessionTally: 727_002, holdSums: 727_003 } as const;
+
+/** Locks with two numbers, of which this is the first. PostgreSQL keeps them apart from locks with one number. */
+export const LOCK_CLASSES = { keySlots: 727_002, webhooks: 727_003, budgets: 727_004, savedViews: 727_005 } as const;

@@ -1,8 +1,7 @@
 import postgres from 'postgres';
-import { PATIENT, type Database, type Sql } from './database.ts';
+import { PATIENT, type Database, type Sql, type Patience } from './database.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import { driverOptions } from './driver-types.ts';
-import type { Patience } from './patience.ts';
+import { driverOptions } from './statements.ts';
 import { Pool } from './pool.ts';
 
 export interface ExternalOptions {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { permissionDenied } from './connection-fault.ts';
-import { PATIENT, type AnySql, type Database } from './database.ts';
-import { LOCKS } from './locks.ts';
+import { permissionDenied } from './faults.ts';
+import { PATIENT, type AnySql, type Database, LOCKS } from './database.ts';
 
 const fileName = /^(\d{3})_[a-z0-9_]+\.sql$/;
 

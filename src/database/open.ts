@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Database } from './database.ts';
+import { type Database, patientWhile, type Patience } from './database.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { openExternal } from './external.ts';
-import { awaitFirstAnswer } from './first-answer.ts';
-import { patientWhile, type Patience } from './patience.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isTooEarly } from './faults.ts';
 
 /** Where the database is, in the words of the configuration. */
 export interface DatabasePlace {
@@ -32,5 +32,35 @@ export async function openDatabase(
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+/** How long a start waits for a database that is there but does not serve yet, in milliseconds; a stop meanwhile takes at most ten seconds. */
+const PATIENCE_MS = 8_000;
+const PAUSE_MS = 250;
+
+export interface FirstAnswerOptions {
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * Resolves when the database has answered. A start has nothing else to do, so it is more patient than a request: it asks again while the server
+ * starts, recovers or is too busy to answer in time. What time does not cure (nobody listens, a wrong password) is reported at once.
+ *
+ * @throws Unavailable with the last cause
+ */
+export async function awaitFirstAnswer(
+  database: Pick<Database, 'ping'>,
+  waiting: FirstAnswerOptions = { now: () => performance.now(), pause },
+): Promise<void> {
+  const untilMs = waiting.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await database.ping();
+    } catch (error) {
+      if (!isTooEarly(error) || waiting.now() >= untilMs) throw error;
+    }
+    await waiting.pause(PAUSE_MS);
   }
 }

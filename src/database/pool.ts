@@ -10,7 +10,7 @@ import {
   takesNoWrites,
   TOO_SLOW,
   translateFault,
-} from './connection-fault.ts';
+} from './faults.ts';
 import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
 
 /** How long running work may go on when the process ends, in milliseconds. */

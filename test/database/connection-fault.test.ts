@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { translateFault } from '../../src/database/connection-fault.ts';
+import { translateFault } from '../../src/database/faults.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 
 describe('A fault of the database driver', () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { installDriverGuard } from '../../src/database/driver-guard.ts';
+import { installDriverGuard } from '../../src/database/faults.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { PATIENT_MS } from '../support/soon.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database, Sql, TransactionSql } from '../../src/database/database.ts';
+import { type Database, type Sql, type TransactionSql, patientWhile } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { patientWhile } from '../../src/database/patience.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';

@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/require-post-message-target-origin -- threads have no origin */
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import { EMBEDDED_GONE } from '../connection-fault.ts';
+import { EMBEDDED_GONE } from '../faults.ts';
 
 /** Beside this file in the sources, beside the bundle after a build. */
 const workerFile = new URL('./pglite-worker.js', import.meta.url);

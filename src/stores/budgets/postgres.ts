@@ -1,5 +1,4 @@
-import type { AnySql, Database } from '../../database/database.ts';
-import { LOCK_CLASSES } from '../../database/locks.ts';
+import { type AnySql, type Database, LOCK_CLASSES } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { refuseCrowded } from '../tenants/crowded-contract.ts';
 import { INSTALLATION } from '../tenants/tenant-column.ts';

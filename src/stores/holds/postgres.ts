@@ -1,5 +1,4 @@
-import { PATIENT, type Database, type TransactionSql } from '../../database/database.ts';
-import { LOCKS } from '../../database/locks.ts';
+import { PATIENT, type Database, type TransactionSql, LOCKS } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';

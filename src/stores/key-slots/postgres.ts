@@ -1,5 +1,4 @@
-import type { AnySql, Database, TransactionSql } from '../../database/database.ts';
-import { LOCK_CLASSES } from '../../database/locks.ts';
+import { type AnySql, type Database, type TransactionSql, LOCK_CLASSES } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';

@@ -1,5 +1,4 @@
-import type { Database } from '../../database/database.ts';
-import { LOCK_CLASSES } from '../../database/locks.ts';
+import { type Database, LOCK_CLASSES } from '../../database/database.ts';
 import { sql, statementsOf } from '../../database/statements.ts';
 import type { SavedView, SavedViews } from './contract.ts';
 

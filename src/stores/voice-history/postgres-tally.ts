@@ -1,5 +1,4 @@
-import type { TransactionSql } from '../../database/database.ts';
-import { LOCKS } from '../../database/locks.ts';
+import { type TransactionSql, LOCKS } from '../../database/database.ts';
 import { sql, type Fragment } from '../../database/statements.ts';
 import { thisNode } from '../../node/identity.ts';
 

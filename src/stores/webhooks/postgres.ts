@@ -1,7 +1,6 @@
 import { LAST_PROBE_MS } from '../../../machines/webhook-endpoint/selectors.ts';
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
-import { PATIENT, type Database } from '../../database/database.ts';
-import { LOCK_CLASSES } from '../../database/locks.ts';
+import { PATIENT, type Database, LOCK_CLASSES } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import { MAX_SCANNED } from '../scanned-page.ts';

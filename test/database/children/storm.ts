@@ -3,7 +3,7 @@
  * `Unavailable`, and work must succeed again afterwards.
  */
 import { randomInt } from 'node:crypto';
-import { installDriverGuard } from '../../../src/database/driver-guard.ts';
+import { installDriverGuard } from '../../../src/database/faults.ts';
 import { openExternal } from '../../../src/database/external.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 

@@ -3,7 +3,7 @@
  * terminates the back end of a running transaction, then queries on that transaction.
  */
 import postgres from 'postgres';
-import { installDriverGuard } from '../../../src/database/driver-guard.ts';
+import { installDriverGuard } from '../../../src/database/faults.ts';
 
 const [url = '', mode = ''] = process.argv.slice(2);
 if (mode !== 'bare') {
