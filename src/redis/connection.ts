@@ -1,10 +1,8 @@
 import { PassiveHealth, type WorkHealth } from '../kernel/passive-health.ts';
 import { Batch } from './batch.ts';
-import type { Client } from './client.ts';
-import { createClusterRoute } from './cluster.ts';
+import { type Client, ServerLink } from './server-link.ts';
+import { createClusterRoute, createSingleRoute, type Route } from './route.ts';
 import { expectNoRefusal, faultOf, saysError } from './faults.ts';
-import { createSingleRoute, type Route } from './route.ts';
-import { ServerLink } from './server-link.ts';
 import { tagged } from './tags.ts';
 
 export interface RedisOptions {

@@ -23,7 +23,7 @@ function notPermitted(reply: string): Unavailable {
   return unavailable(`Redis does not let this user do what Switchboard needs (docs/operations.md lists it): ${reply}`);
 }
 
-/** Checks what the trial of all commands answered; see `lua/probe.ts`. @throws Unavailable if anything was refused */
+/** Checks what the trial of all commands answered; see `lua/script.ts`. @throws Unavailable if anything was refused */
 export function expectNoRefusal(answer: unknown): void {
   if (answer === '') return;
   const reply = String(answer);

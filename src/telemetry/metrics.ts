@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { RequestDurations } from './request-durations.ts';
+import { RequestDurations, Activity } from './activity.ts';
 import { ifAway } from '../kernel/errors.ts';
-import { Activity } from './activity.ts';
 
 /** Statuses that are faults of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);

@@ -1,7 +1,7 @@
 /**
  * Slots: one sorted set for each subject, with its holders by the end of their leases. The member '~<epoch>', which never lapses, says that the set
  * is whole: it once had every live session of the subject, and has counted all of them since. Without it, and without the tag's mark (see
- * restoration.ts), Redis may have lost holders, so a take is answered -1 until they have been counted again from the history. An epoch names the run
+ * script.ts), Redis may have lost holders, so a take is answered -1 until they have been counted again from the history. An epoch names the run
  * of the server: a set that came back from a snapshot is not whole. A new epoch begins with every loss, so that a holder can see whether its slot was
  * held without a gap.
  *

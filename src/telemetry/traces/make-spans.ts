@@ -13,8 +13,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { SpanName } from '../../kernel/trace-context.ts';
-import { attributesOf } from './attributes.ts';
-import type { SpanTold } from './session-spans.ts';
+import { attributesOf, type SpanTold } from './session-spans.ts';
 
 /**
  * Context key for a span's predetermined ids, which servers were told before the span is made. An id generator of the official SDK can read

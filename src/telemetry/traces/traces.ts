@@ -3,8 +3,7 @@ import { deadline } from '../../kernel/async.ts';
 import { parseTraceParent } from '../../kernel/trace-context.ts';
 import { LATE_REPORT_MS } from '../../protocol/usage.ts';
 import type { SessionTraces } from '../../stores/session-traces/contract.ts';
-import { CreateTrace } from './create-trace.ts';
-import { isSampled, type SamplerName } from './sampler.ts';
+import { CreateTrace, isSampled, type SamplerName } from './create-trace.ts';
 import { spansOf, type SpanTold } from './session-spans.ts';
 import type { SpanExporter } from './span-exporter.ts';
 

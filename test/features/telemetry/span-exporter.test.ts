@@ -3,7 +3,7 @@ import { spanIdOf, traceIdOf } from '../../../src/kernel/trace-context.ts';
 import { createEvents } from '../../../src/telemetry/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
-import { isSampled } from '../../../src/telemetry/traces/sampler.ts';
+import { isSampled } from '../../../src/telemetry/traces/create-trace.ts';
 import { SpanExporter } from '../../../src/telemetry/traces/span-exporter.ts';
 import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
 import { Collector } from '../../support/collector.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { spanIdOf, traceIdOf } from '../../../src/kernel/trace-context.ts';
-import { ATTRIBUTES } from '../../../src/telemetry/traces/attributes.ts';
+import { ATTRIBUTES } from '../../../src/telemetry/traces/session-spans.ts';
 import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import { service, SERVICE_TOKEN, unique, type TestApp, type TestAppOptions } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
