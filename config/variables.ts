@@ -8,7 +8,13 @@ import { requestRates } from '../src/rate-limits/variables.ts';
 import { mail } from '../src/mail/variables.ts';
 import { pricesFile } from '../src/metering/variables.ts';
 import { outbound } from '../src/outbound/variables.ts';
-import { consoleLimits, quotaTimeZone, reserveSec, widgetLimits, widgetTokensPerMinute } from '../src/quota/variables.ts';
+import {
+  consoleLimits,
+  quotaTimeZone,
+  reserveSec,
+  widgetLimits,
+  widgetTokensPerMinute,
+} from '../src/quota/variables.ts';
 import { reconciliation } from '../src/reconciliation/variables.ts';
 import { redis } from '../src/redis/variables.ts';
 import { sealingKeys } from '../src/secrets/variables.ts';

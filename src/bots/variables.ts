@@ -53,11 +53,8 @@ export const bots = {
     'the service that gives verdicts for BOT_PROVIDER=http',
     { example: 'https://bots.example.com/verdict', neededBy: 'BOT_PROVIDER=http', secret: 'in address' },
   ),
-  verdictToken: variable(
-    'BOT_VERDICT_TOKEN',
-    s.credential,
-    { unset: 'unset' },
-    'bearer token for BOT_VERDICT_URL',
-    { example: 'token', secret: 'all' },
-  ),
+  verdictToken: variable('BOT_VERDICT_TOKEN', s.credential, { unset: 'unset' }, 'bearer token for BOT_VERDICT_URL', {
+    example: 'token',
+    secret: 'all',
+  }),
 };

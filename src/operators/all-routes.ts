@@ -20,8 +20,23 @@ import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
 import { whatIfRoute } from './what-if/routes.ts';
 import { deleteViewRoute, saveViewRoute, viewsRoute } from './views/routes.ts';
 import { usageRoute } from './usage/routes.ts';
-import { addWebhookRoute, changeWebhookRoute, deleteWebhookRoute, rotateWebhookRoute, tryWebhookRoute, turnWebhookRoute, webhookRoute, webhooksRoute } from './webhooks/routes.ts';
-import { deliveriesRoute, deliveryRoute, replayManyRoute, replayRoute, sessionDeliveriesRoute } from './webhooks/delivery-routes.ts';
+import {
+  addWebhookRoute,
+  changeWebhookRoute,
+  deleteWebhookRoute,
+  rotateWebhookRoute,
+  tryWebhookRoute,
+  turnWebhookRoute,
+  webhookRoute,
+  webhooksRoute,
+} from './webhooks/routes.ts';
+import {
+  deliveriesRoute,
+  deliveryRoute,
+  replayManyRoute,
+  replayRoute,
+  sessionDeliveriesRoute,
+} from './webhooks/delivery-routes.ts';
 import { sessionsRoute } from './sessions/list-routes.ts';
 import type { Services } from '../http/services.ts';
 

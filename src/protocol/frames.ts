@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { callEventFrame, callFrames, callRequestFrames, callStateFrame } from './call-frames.ts';
 import { errorBody } from './errors/error-body.ts';
-import { heartbeatInterval, idleSec, rateFrame, endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
+import {
+  heartbeatInterval,
+  idleSec,
+  rateFrame,
+  endReason,
+  sessionLimits,
+  sessionProof,
+  sessionState,
+  sessionView,
+} from './session.ts';
 import { frameType, integer, string, text } from './fields.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
 

@@ -228,10 +228,7 @@ export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeiling
 function summarize(defaults: CallerLimits, tenant: Tenant | undefined): TenantLimits {
   const keys = (tenant?.keys ?? []).map((key) => ({ key, limits: withOverrides(defaults, key.limits) }));
   const byKey = new Map(
-    keys.map(({ key, limits }) => [
-      key.id,
-      { limits, shared: sharedCeilings(key.tenantId, key.id, key, tenant) },
-    ]),
+    keys.map(({ key, limits }) => [key.id, { limits, shared: sharedCeilings(key.tenantId, key.id, key, tenant) }]),
   );
   const inUse = keys.filter(({ key }) => key.revokedAtMs === null).map(({ limits }) => limits);
   const all = [defaults, ...keys.map(({ limits }) => limits)];

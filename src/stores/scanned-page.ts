@@ -93,3 +93,11 @@ export function pageOfScans<R extends Scanned>(found: readonly R[], limit: numbe
   const last = hits.length > limit ? shown.at(-1) : isPartial ? scanned.at(-1) : undefined;
   return { hits: shown.map(({ isHit: _hit, place: _place, ...row }) => row), last, isPartial };
 }
+
+/** Stands for the whole installation in columns with tenants' ids: no tenant has this id. */
+export const INSTALLATION = '';
+
+/** Whether `tenant_id` is one of these; true for all rows if none are given. */
+export function ofTenants(tenants: readonly string[] | undefined): Fragment {
+  return tenants === undefined ? sql`true` : sql`tenant_id = any(${tenants}::text[])`;
+}

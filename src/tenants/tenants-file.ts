@@ -1,6 +1,12 @@
 import type { NewBudget } from '../stores/budgets/contract.ts';
-import { KeyTaken, type Tenant } from '../stores/tenants/contract.ts';
-import { MOST, TooManyInFile, type Added, type CrowdedTenant } from '../stores/tenants/crowded-contract.ts';
+import {
+  KeyTaken,
+  type Tenant,
+  MOST,
+  TooManyInFile,
+  type Added,
+  type CrowdedTenant,
+} from '../stores/tenants/contract.ts';
 import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './change-budgets.ts';
 import { findConflicts } from './file-conflicts.ts';

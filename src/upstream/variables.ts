@@ -54,17 +54,11 @@ export const upstream = {
       secret: 'all',
     },
   ),
-  geminiApiKeys: variable(
-    'GEMINI_API_KEY',
-    s.credentials,
-    { unset: 'unset' },
-    `key of the Gemini API; ${ROTATED}`,
-    {
-      example: 'key',
-      neededBy: 'UPSTREAM_PROVIDER=gemini',
-      secret: 'all',
-    },
-  ),
+  geminiApiKeys: variable('GEMINI_API_KEY', s.credentials, { unset: 'unset' }, `key of the Gemini API; ${ROTATED}`, {
+    example: 'key',
+    neededBy: 'UPSTREAM_PROVIDER=gemini',
+    secret: 'all',
+  }),
   assemblyAiApiKeys: variable(
     'ASSEMBLYAI_API_KEY',
     s.credentials,

@@ -12,7 +12,7 @@ import { createPostgresBudgetUse, createPostgresDearest } from '../../src/stores
 import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
-import { TooManyInFile } from '../../src/stores/tenants/crowded-contract.ts';
+import { TooManyInFile } from '../../src/stores/tenants/contract.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';

@@ -15,8 +15,8 @@ import {
   type Tenants,
   type TenantScope,
   type WidgetKey,
+  TooManyInFile,
 } from '../../src/stores/tenants/contract.ts';
-import { TooManyInFile } from '../../src/stores/tenants/crowded-contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';

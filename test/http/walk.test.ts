@@ -131,7 +131,7 @@ interface Story {
 }
 
 /** Work of the process itself, whatever is asked of it. */
-const BACKGROUND: ReadonlySet<string> = new Set(['src/database/embedded/embedded.ts', 'src/kernel/async.ts']);
+const BACKGROUND: ReadonlySet<string> = new Set(['src/database/embedded/embedded.ts']);
 
 /** What a service with brokered calls is asked, with everything that is done before its answer or, where that is said, after it. */
 describe('A service with brokered calls enters', () => {

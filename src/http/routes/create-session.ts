@@ -1,5 +1,11 @@
 import { challengeHeader } from '../../protocol/challenge.ts';
-import { createReply, createRequest, type CreateReply, type CreateRequest, traceparentHeader } from '../../protocol/create.ts';
+import {
+  createReply,
+  createRequest,
+  type CreateReply,
+  type CreateRequest,
+  traceparentHeader,
+} from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';

@@ -1,4 +1,12 @@
-import { callFilters, listedCallDetail, type ListedOperatorCall, type OperatorCall, operatorCallDetail, operatorCallPage, type OperatorToolCall } from '../../protocol/operator/call.ts';
+import {
+  callFilters,
+  listedCallDetail,
+  type ListedOperatorCall,
+  type OperatorCall,
+  operatorCallDetail,
+  operatorCallPage,
+  type OperatorToolCall,
+} from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall } from './view.ts';

@@ -4,7 +4,13 @@ import { begun, CONTENT_TYPES, exportText, type ExportName } from '../../exports
 import type { Answer, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
-import { exportedSessionsAsked, exportedUsageAsked, type ExportFormat, type exportedSession, type exportedUsage } from '../../protocol/operator/export.ts';
+import {
+  exportedSessionsAsked,
+  exportedUsageAsked,
+  type ExportFormat,
+  type exportedSession,
+  type exportedUsage,
+} from '../../protocol/operator/export.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { tenantsOf, within } from '../roles.ts';
 import { operatorAnswerRoute } from '../operator-route.ts';

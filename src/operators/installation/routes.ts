@@ -85,7 +85,10 @@ export function settingsRoute(services: Services): Route {
       const nodes = services.core.nodes
         .list()
         .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === services.operators.configHash }));
-      const settings = services.core.config.shown.map((one) => ({ ...one, value: addressesSeenBy(call.operator, one.value) }));
+      const settings = services.core.config.shown.map((one) => ({
+        ...one,
+        value: addressesSeenBy(call.operator, one.value),
+      }));
       return { settings, differs: services.core.nodes.differing(), nodes };
     },
   });

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { seesTenant, tenantsOf, within } from '../roles.ts';
 import { isoOrNull } from '../../kernel/time.ts';
 import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
-import { issueKeyReply, issueKeyRequest, type OperatorKey, operatorKeys, pauseKeyReply, pauseKeyRequest, revokeKeyReply, revokeKeyRequest } from '../../protocol/operator/key.ts';
+import {
+  issueKeyReply,
+  issueKeyRequest,
+  type OperatorKey,
+  operatorKeys,
+  pauseKeyReply,
+  pauseKeyRequest,
+  revokeKeyReply,
+  revokeKeyRequest,
+} from '../../protocol/operator/key.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { iso } from '../../kernel/time.ts';
-import { challengeFilters, challengePage, type OperatorChallenge, operatorChallengeDetail } from '../../protocol/operator/login.ts';
+import {
+  challengeFilters,
+  challengePage,
+  type OperatorChallenge,
+  operatorChallengeDetail,
+} from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute } from '../operator-route.ts';

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import { loginFilters, loginPage, type OperatorLogin, operatorLoginDetail, liftAddressReply, liftAddressRequest } from '../../protocol/operator/login.ts';
+import {
+  loginFilters,
+  loginPage,
+  type OperatorLogin,
+  operatorLoginDetail,
+  liftAddressReply,
+  liftAddressRequest,
+} from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, exampleEvent, operatorRoute } from '../operator-route.ts';

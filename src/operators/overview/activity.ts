@@ -1,6 +1,14 @@
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivitySeries, ActivityTallies, OperatorActivity } from '../../protocol/operator/overview.ts';
-import type { ActivityKind, ActivityStore, CountChange, RefusedCounts, RefusedFilter, Span, BucketCount } from '../../stores/activity/contract.ts';
+import type {
+  ActivityKind,
+  ActivityStore,
+  CountChange,
+  RefusedCounts,
+  RefusedFilter,
+  Span,
+  BucketCount,
+} from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 
 /** Minutes are kept for two days, and both a span and the one before it must be within them. */

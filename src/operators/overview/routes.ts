@@ -1,5 +1,11 @@
 import { type Operator, tenantsOf, within } from '../roles.ts';
-import { overview, type OverviewActivity, activityAsked, activitySeries, type ActivitySeries } from '../../protocol/operator/overview.ts';
+import {
+  overview,
+  type OverviewActivity,
+  activityAsked,
+  activitySeries,
+  type ActivitySeries,
+} from '../../protocol/operator/overview.ts';
 import { spendOf } from '../usage/spend.ts';
 import { cacheFor } from '../../kernel/collections.ts';
 import { ifAway } from '../../kernel/errors.ts';

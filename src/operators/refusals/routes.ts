@@ -5,7 +5,13 @@ import { DAY_MS, iso } from '../../kernel/time.ts';
 import { LONGEST_SPAN_MS, refusedBetween } from '../overview/activity.ts';
 import { findRefusal } from '../journal/read.ts';
 import { viewOfRefusal } from '../journal/view.ts';
-import { exactRefusal, type OperatorRefusal, operatorRefusalPage, refusalFilters, refusalMinute } from '../../protocol/operator/refusal.ts';
+import {
+  exactRefusal,
+  type OperatorRefusal,
+  operatorRefusalPage,
+  refusalFilters,
+  refusalMinute,
+} from '../../protocol/operator/refusal.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { JournalQuery } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';

@@ -141,11 +141,7 @@ async function findByAddress(address: string, services: Services): Promise<Searc
   return [...acts, ...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MAX_HITS);
 }
 
-async function sessionsBeginning(
-  idPrefix: string,
-  operator: Operator,
-  { core }: Services,
-): Promise<SearchHit[]> {
+async function sessionsBeginning(idPrefix: string, operator: Operator, { core }: Services): Promise<SearchHit[]> {
   const { rows } = await core.stores.history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
   return rows.map(sessionHit);
 }

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { iso } from '../../kernel/time.ts';
-import { deleteSecretRequest, type OperatorSecret, operatorSecrets, setSecretReply, setSecretRequest, signingSecretReply, signingSecretRequest } from '../../protocol/operator/secret.ts';
+import {
+  deleteSecretRequest,
+  type OperatorSecret,
+  operatorSecrets,
+  setSecretReply,
+  setSecretRequest,
+  signingSecretReply,
+  signingSecretRequest,
+} from '../../protocol/operator/secret.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
 import { findMissingSecrets, sendersOf } from '../../secrets/missing-secrets.ts';

@@ -48,7 +48,9 @@ export function deadlineOf(record: VoiceRecord, limits: VoiceLimits): OperatorSe
 }
 
 /** Which sessions an operator asks for. */
-export type SessionQuery = Partial<Omit<z.output<typeof sessionFilters>, 'cursor' | 'limit' | 'sort' | 'endingWithinSec'>>;
+export type SessionQuery = Partial<
+  Omit<z.output<typeof sessionFilters>, 'cursor' | 'limit' | 'sort' | 'endingWithinSec'>
+>;
 
 /** The filter for what an operator asks for, limited to what they may see. */
 export function toHistoryFilter(

@@ -2,7 +2,15 @@ import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import type { Services } from '../../http/services.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { deliveryDetail, deliveryFilters, deliveryPage, type OperatorDelivery, replayReply, replayRequest, sessionDeliveries } from '../../protocol/operator/webhook.ts';
+import {
+  deliveryDetail,
+  deliveryFilters,
+  deliveryPage,
+  type OperatorDelivery,
+  replayReply,
+  replayRequest,
+  sessionDeliveries,
+} from '../../protocol/operator/webhook.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';

@@ -1,11 +1,30 @@
 import { z } from 'zod';
 import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
-import { changeWebhookRequest, deleteWebhookFilters, newWebhookReply, newWebhookRequest, type OperatorWebhook, operatorWebhooks, webhookReply, webhookSecretReply, webhookTestReply } from '../../protocol/operator/webhook.ts';
+import {
+  changeWebhookRequest,
+  deleteWebhookFilters,
+  newWebhookReply,
+  newWebhookRequest,
+  type OperatorWebhook,
+  operatorWebhooks,
+  webhookReply,
+  webhookSecretReply,
+  webhookTestReply,
+} from '../../protocol/operator/webhook.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { WEBHOOK_TYPES } from '../../protocol/webhook.ts';
 import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
-import { addWebhook, changeWebhook, deleteWebhook, disableWebhook, enableWebhook, gone, rotateWebhook, tryWebhook } from '../../webhooks/endpoints.ts';
+import {
+  addWebhook,
+  changeWebhook,
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  gone,
+  rotateWebhook,
+  tryWebhook,
+} from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within, actorSeenBy, type Operator, urlSeenBy } from '../roles.ts';
 import { actBy, findTenant, operatorRoute, scopeOf } from '../operator-route.ts';
 import { done, string, ofTenant, onlyReason } from '../../protocol/fields.ts';

@@ -1,5 +1,11 @@
 import type { WhatIfRequest } from '../../protocol/operator/what-if.ts';
-import { keyLimitsOf, sharedCeilings, withOverrides, type CallerLimits, type SharedCeilings } from '../../quota/ceilings.ts';
+import {
+  keyLimitsOf,
+  sharedCeilings,
+  withOverrides,
+  type CallerLimits,
+  type SharedCeilings,
+} from '../../quota/ceilings.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { KeyTotals, Tenant } from '../../stores/tenants/contract.ts';
 

@@ -1,7 +1,21 @@
 import { z } from 'zod';
 import { budgetChanges, budgetFields, checkBudget, idOfBudget, minutesOf, OF } from '../budget.ts';
 import { parseEmail } from '../email.ts';
-import { agentId, auditReason, keyId, namedTenant, reasonAsked, tenantId as tenantIdField, tenantNamed, instant, number, ordinal, percent, string, wanted } from '../fields.ts';
+import {
+  agentId,
+  auditReason,
+  keyId,
+  namedTenant,
+  reasonAsked,
+  tenantId as tenantIdField,
+  tenantNamed,
+  instant,
+  number,
+  ordinal,
+  percent,
+  string,
+  wanted,
+} from '../fields.ts';
 import { asOf } from './pagination.ts';
 import { toUsed, used } from './usage.ts';
 

@@ -3,7 +3,27 @@ import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/cl
 import type { ToolCallState } from '../../../machines/tool-call/types.ts';
 import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import { HANGUP_WORDS } from './hangup-labels.ts';
-import { agentAsked, agentId, callRef, keyAsked, keyId, model, nodeId, provider, sessionRef, tenantAsked, tenantId, commaList, count, instant, microDollars, milliseconds, seconds, string, tokens } from '../fields.ts';
+import {
+  agentAsked,
+  agentId,
+  callRef,
+  keyAsked,
+  keyId,
+  model,
+  nodeId,
+  provider,
+  sessionRef,
+  tenantAsked,
+  tenantId,
+  commaList,
+  count,
+  instant,
+  microDollars,
+  milliseconds,
+  seconds,
+  string,
+  tokens,
+} from '../fields.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './pagination.ts';
 

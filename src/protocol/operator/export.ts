@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { rating, caller, endReasonOrNull, sessionState } from '../session.ts';
-import { agentId, keyId, provider, sessionRef, subject, tenantAsked, tenantId, instant, instantAsked, seconds } from '../fields.ts';
+import {
+  agentId,
+  keyId,
+  provider,
+  sessionRef,
+  subject,
+  tenantAsked,
+  tenantId,
+  instant,
+  instantAsked,
+  seconds,
+} from '../fields.ts';
 import { sessionFilters } from './session.ts';
 import { used } from './usage.ts';
 

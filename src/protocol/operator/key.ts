@@ -1,7 +1,25 @@
 import { z } from 'zod';
 import { callMode, dataChannel } from '../call.ts';
 import { keyBots } from '../challenge.ts';
-import { agentId, auditReason, keyId, namedTenant, origin, tenantId, tenantNamed, widgetKey, count, dollars, instant, integer, number, ok, string, text, tokens } from '../fields.ts';
+import {
+  agentId,
+  auditReason,
+  keyId,
+  namedTenant,
+  origin,
+  tenantId,
+  tenantNamed,
+  widgetKey,
+  count,
+  dollars,
+  instant,
+  integer,
+  number,
+  ok,
+  string,
+  text,
+  tokens,
+} from '../fields.ts';
 
 const amount = number('dollars', 20).min(0);
 export const keyLimits = z.object({

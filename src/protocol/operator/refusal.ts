@@ -1,6 +1,22 @@
 import { z } from 'zod';
 import { LAYERS } from '../errors/error-row.ts';
-import { keyAsked, keyId, nodeId, origin, requestId, subject, tenantAsked, tenantId, count, instant, integer, number, seconds, string, text } from '../fields.ts';
+import {
+  keyAsked,
+  keyId,
+  nodeId,
+  origin,
+  requestId,
+  subject,
+  tenantAsked,
+  tenantId,
+  count,
+  instant,
+  integer,
+  number,
+  seconds,
+  string,
+  text,
+} from '../fields.ts';
 import { asOf, nextCursor, pageAsked } from './pagination.ts';
 
 /** A request that was refused (docs/contract.md, section 8). */

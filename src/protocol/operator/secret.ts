@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { actor, agentId, auditReason, namedTenant, tenantId, tenantNamed, instant, ordinal, string } from '../fields.ts';
+import {
+  actor,
+  agentId,
+  auditReason,
+  namedTenant,
+  tenantId,
+  tenantNamed,
+  instant,
+  ordinal,
+  string,
+} from '../fields.ts';
 
 const name = string('The name of the secret in its tenant', 'crm');
 const agents = z.array(agentId).describe('The agents whose tools send it');

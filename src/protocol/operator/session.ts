@@ -2,7 +2,29 @@ import { z } from 'zod';
 import { END_REASONS, type EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import { metadata } from '../create.ts';
 import { rating, caller, endReasonOrNull, sessionName, sessionReply, sessionState, sessionView } from '../session.ts';
-import { agentAsked, agentId, auditReason, actor as actorField, keyAsked, keyId, nodeId, provider, requestId, sessionIdExample, sessionRef, subject, tenantAsked, tenantId, commaList, count, instant, instantAsked, inUnit, number, string } from '../fields.ts';
+import {
+  agentAsked,
+  agentId,
+  auditReason,
+  actor as actorField,
+  keyAsked,
+  keyId,
+  nodeId,
+  provider,
+  requestId,
+  sessionIdExample,
+  sessionRef,
+  subject,
+  tenantAsked,
+  tenantId,
+  commaList,
+  count,
+  instant,
+  instantAsked,
+  inUnit,
+  number,
+  string,
+} from '../fields.ts';
 import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';

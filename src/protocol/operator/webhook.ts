@@ -1,5 +1,21 @@
 import { z } from 'zod';
-import { actor, auditReason, namedTenant, reasonAsked, sessionRef, tenantId, tenantNamed, count, instant, instantAsked, integer, milliseconds, ordinal, string, text } from '../fields.ts';
+import {
+  actor,
+  auditReason,
+  namedTenant,
+  reasonAsked,
+  sessionRef,
+  tenantId,
+  tenantNamed,
+  count,
+  instant,
+  instantAsked,
+  integer,
+  milliseconds,
+  ordinal,
+  string,
+  text,
+} from '../fields.ts';
 import { webhookTypes } from '../webhook.ts';
 import { page, pageAsked } from './pagination.ts';
 

@@ -6,7 +6,7 @@ import { grouped } from '../grouped.ts';
 import { appended } from '../journal/postgres.ts';
 import { writeGivenEvents } from '../webhooks/outbox.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';
-import { INSTALLATION } from '../tenants/tenant-column.ts';
+import { INSTALLATION } from '../scanned-page.ts';
 
 /** What operators were told about budgets, in PostgreSQL; reads of several budgets at once share a statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {

@@ -1,7 +1,7 @@
 import { type AnySql, type Database, LOCK_CLASSES } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { refuseCrowded } from '../tenants/crowded-contract.ts';
-import { INSTALLATION } from '../tenants/tenant-column.ts';
+import { refuseCrowded } from '../tenants/contract.ts';
+import { INSTALLATION } from '../scanned-page.ts';
 import type { FileBudgets } from './budget-contract.ts';
 import type { Budget, Budgets, NewBudget } from './contract.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf } from '../../database/statements.ts';
-import { ofTenants } from '../tenants/tenant-column.ts';
+import { ofTenants } from '../scanned-page.ts';
 import type { SealedSecret, TenantSecret, TenantSecrets } from './contract.ts';
 
 /** Secrets of tenants in PostgreSQL. */

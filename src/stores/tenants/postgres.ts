@@ -14,7 +14,7 @@ import {
   type Tenants,
   type WidgetKey,
 } from './contract.ts';
-import { INSTALLATION } from './tenant-column.ts';
+import { INSTALLATION } from '../scanned-page.ts';
 
 const UNIQUE_VIOLATION = '23505';
 /** Fields that a tenant does not set are null. */

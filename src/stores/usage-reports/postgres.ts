@@ -1,9 +1,8 @@
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
-import { ofTenants } from '../tenants/tenant-column.ts';
+import { ofTenants, runScan } from '../scanned-page.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-import { runScan } from '../scanned-page.ts';
 import {
   MAX_SCANNED,
   type SessionUsage,

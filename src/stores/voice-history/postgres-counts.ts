@@ -1,7 +1,7 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { ofTenants } from '../tenants/tenant-column.ts';
+import { ofTenants } from '../scanned-page.ts';
 import type { HistoryCounts, EndingFilter } from './contract.ts';
 
 interface Group {

@@ -1,8 +1,7 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { hitsIn, MAX_SCANNED, runScan, scanTenants, type Scanned } from '../scanned-page.ts';
-import { ofTenants } from '../tenants/tenant-column.ts';
+import { hitsIn, MAX_SCANNED, runScan, scanTenants, type Scanned, ofTenants } from '../scanned-page.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 
 export interface ListedRow extends VoiceRecord {

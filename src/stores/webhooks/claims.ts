@@ -8,7 +8,7 @@ import {
   type ClaimRequest,
   type DeliveryOutcome,
 } from './contract.ts';
-import { INSTALLATION } from '../tenants/tenant-column.ts';
+import { INSTALLATION } from '../scanned-page.ts';
 
 type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
   Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts' | 'trace'>;

@@ -1,6 +1,6 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { sql, type Fragment } from '../../database/statements.ts';
-import { INSTALLATION } from '../tenants/tenant-column.ts';
+import { INSTALLATION } from '../scanned-page.ts';
 import { isoOf, isWanted, writeEvents } from './outbox.ts';
 
 /** How many calls one body names at most. */

@@ -1,8 +1,7 @@
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { CHUNK_ROWS, type AnySql } from '../../database/database.ts';
 import { chunksOf } from '../../kernel/collections.ts';
-import type { Tenant } from '../tenants/contract.ts';
-import { refuseCrowded } from '../tenants/crowded-contract.ts';
+import { type Tenant, refuseCrowded } from '../tenants/contract.ts';
 import { endpointsNamed, type WebhookEndpoint } from './contract.ts';
 
 /** How the creator of an endpoint from the tenants file is named in the journal. */

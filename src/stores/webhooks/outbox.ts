@@ -1,5 +1,5 @@
 import { sql, type Fragment } from '../../database/statements.ts';
-import { INSTALLATION } from '../tenants/tenant-column.ts';
+import { INSTALLATION } from '../scanned-page.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook.ts';
 import { MAILBOX, type GivenFact } from './contract.ts';
 

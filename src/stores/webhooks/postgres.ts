@@ -3,7 +3,7 @@ import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts
 import { PATIENT, type Database, LOCK_CLASSES } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
-import { MAX_SCANNED } from '../scanned-page.ts';
+import { MAX_SCANNED, INSTALLATION, ofTenants } from '../scanned-page.ts';
 import { claimDue, claimMails, claimNext, finishAll, releaseAll, type Finish } from './claims.ts';
 import {
   DEFERRED,
@@ -15,7 +15,6 @@ import {
 } from './contract.ts';
 import { columns as deliveryColumns, listDeliveries, replaySome } from './deliveries.ts';
 import { writeSettledEvents } from './event-statements.ts';
-import { INSTALLATION, ofTenants } from '../tenants/tenant-column.ts';
 import { writeTestEvent, writeGivenEvents } from './outbox.ts';
 
 const MAX_FINISHES = 100;

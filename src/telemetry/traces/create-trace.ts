@@ -1,4 +1,10 @@
-import { traceIdOf, traceParentFor, type KeptTrace, type TracedStep, type TraceParent } from '../../kernel/trace-context.ts';
+import {
+  traceIdOf,
+  traceParentFor,
+  type KeptTrace,
+  type TracedStep,
+  type TraceParent,
+} from '../../kernel/trace-context.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { MINT_SPAN } from './session-spans.ts';
 

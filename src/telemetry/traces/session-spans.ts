@@ -1,6 +1,12 @@
 import { spanIdOf, type SpanName } from '../../kernel/trace-context.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
-import type { TracedCall, TracedResponse, TracedSession, TracedTool, TracedWebhook } from '../../stores/session-traces/contract.ts';
+import type {
+  TracedCall,
+  TracedResponse,
+  TracedSession,
+  TracedTool,
+  TracedWebhook,
+} from '../../stores/session-traces/contract.ts';
 
 /** A complete span, ready to be made. Times are milliseconds since the Unix epoch. */
 export interface SpanTold extends SpanName {

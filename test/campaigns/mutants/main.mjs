@@ -6,7 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runnerImport } from 'vite';
 import { readOptions, WrongOption } from '../../bench/support/options.mjs';
 
-const CODE = 'machines,src/auth,src/budgets,src/calls,src/channel,src/metering,src/quota,src/stores,src/voice,src/webhooks';
+const CODE =
+  'machines,src/auth,src/budgets,src/calls,src/channel,src/metering,src/quota,src/stores,src/voice,src/webhooks';
 const TESTS = 'machines,actors,kernel,node,protocol,features,http,channel,contracts,database,redis,transport';
 
 const usage = `Options:

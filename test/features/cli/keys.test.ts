@@ -7,7 +7,7 @@ import { DirectoryInUse } from '../../../src/database/embedded/directory-lock.ts
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { aKey, aTenant, FakeActs, FakeBus, FakeTenants } from '../tenants/fakes.ts';
 import { fakeTerminal } from './terminal.ts';
-import { TooManyInFile } from '../../../src/stores/tenants/crowded-contract.ts';
+import { TooManyInFile } from '../../../src/stores/tenants/contract.ts';
 
 function build(env: NodeJS.ProcessEnv = {}, open?: () => Promise<KeyStores>) {
   const tenants = new FakeTenants(

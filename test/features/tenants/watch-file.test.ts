@@ -2,8 +2,7 @@ import { chmod, mkdir, mkdtemp, readlink, rename, rm, symlink, unlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { KeyTaken, type Tenant } from '../../../src/stores/tenants/contract.ts';
-import { TooManyInFile } from '../../../src/stores/tenants/crowded-contract.ts';
+import { KeyTaken, type Tenant, TooManyInFile } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch-file.ts';
