@@ -1,7 +1,6 @@
 import { DAY_MS } from '../kernel/time.ts';
 import { FOREVER_MS, type Counters } from '../stores/counters/contract.ts';
-import type { Askers } from '../stores/challenges/contract.ts';
-import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
+import type { Askers, LoginAddresses } from '../stores/logins/contract.ts';
 import { MAX_FAILURES_IN_ROW, rowKey } from './code-limits.ts';
 import type { Device } from './cookies.ts';
 import type { Subjects } from './subjects.ts';

@@ -10,7 +10,7 @@ import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import type { Trace } from '../actors/trace.ts';
 import { randomId } from '../kernel/ids.ts';
-import type { Askers, Challenges } from '../stores/challenges/contract.ts';
+import type { Askers, Challenges } from '../stores/logins/contract.ts';
 
 /** An id contains that of the challenge it replaces, after a dot; beyond this length a new chain starts. */
 const MAX_ID_LENGTH = 400;

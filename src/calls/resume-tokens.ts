@@ -2,8 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/async.ts';
 import { digestOf, randomSecret } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
-import type { CallTicket } from '../stores/call-tickets/contract.ts';
-import type { ResumeTokens as ResumeTokenStore } from '../stores/resume-tokens/contract.ts';
+import type { CallTicket, ResumeTokens as ResumeTokenStore } from '../stores/call-tickets/contract.ts';
 
 const PREFIX = 'rs_';
 const shape = /^rs_[A-Za-z0-9_-]{43}$/;

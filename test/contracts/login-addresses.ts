@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Logins } from '../../src/stores/logins/contract.ts';
-import type { LoginAddresses } from '../../src/stores/login-addresses/contract.ts';
+import type { Logins, LoginAddresses } from '../../src/stores/logins/contract.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
 export function loginAddressesContract(name: string, make: Make<LoginAddresses>, makeLogins: Make<Logins>): void {

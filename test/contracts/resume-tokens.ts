@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { CallTicket, CallTickets } from '../../src/stores/call-tickets/contract.ts';
-import type { ResumeToken, ResumeTokens } from '../../src/stores/resume-tokens/contract.ts';
+import type { CallTicket, CallTickets, ResumeToken, ResumeTokens } from '../../src/stores/call-tickets/contract.ts';
 import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, voiceRecord, type Make } from './support.ts';
 

@@ -5,12 +5,10 @@ import { randomId } from '../../src/kernel/ids.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
 import { FOREVER_MS } from '../../src/stores/counters/contract.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
-import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
+import { createPostgresLoginAddresses } from '../../src/stores/logins/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { CHUNK, type Purgeable, type KeptByDay } from '../../src/stores/retention/contract.ts';
-import { deletion } from '../../src/stores/retention/delete-expired.ts';
-import { foldUsageHours } from '../../src/stores/retention/fold-usage-hours.ts';
-import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
+import { deletion, foldUsageHours, createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { entryOf } from './roll-ups.ts';
 import { atOnce, DAY_BEGIN } from './support.ts';
 

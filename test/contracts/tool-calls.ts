@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolCallRecord } from '../../machines/tool-call/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { ToolCalls } from '../../src/stores/tool-calls/contract.ts';
-import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
+import type { ToolCalls, VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 import { call } from './voice-calls.ts';
 

@@ -5,7 +5,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { BudgetRecord } from '../../machines/budget/types.ts';
-import type { Challenges } from '../../src/stores/challenges/contract.ts';
+import type { Challenges } from '../../src/stores/logins/contract.ts';
 import type { BudgetStates, BudgetTold } from '../../src/stores/budgets/contract.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
 import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';

@@ -4,7 +4,7 @@ import { randomId } from '../../src/kernel/ids.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { script } from '../../src/redis/lua/script.ts';
-import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
+import { restoreWhatIsLost } from '../../src/stores/redis.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { createRedisRecaps } from '../../src/stores/recaps/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
-import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
+import { restoreWhatIsLost } from '../../src/stores/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fixedPart, movingPart, readRecord } from '../../src/stores/voice-registry/compact.ts';
+import { fixedPart, movingPart, readRecord } from '../../src/stores/voice-registry/redis.ts';
 import { examples } from '../support/examples.ts';
 import { DAY_BEGIN, endedRecord, voiceRecord } from '../contracts/support.ts';
 

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClockStep } from '../../src/kernel/time.ts';
-import { ElapsedTime } from '../../src/stores/clock/elapsed-time.ts';
+import { ElapsedTime, MAX_SLEW } from '../../src/stores/clock/node-time.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { MAX_SLEW } from '../../src/stores/clock/slewed-time.ts';
 import type { ClockAgreement, ClockLeads } from '../../src/stores/clock/contract.ts';
 import { createSharedClock, type SharedClock } from '../../src/stores/clock/shared-clock.ts';
 import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';

@@ -3,7 +3,7 @@ import { MAX_SOCKETS, SocketLimits, SocketLeases } from '../../src/channel/socke
 import { randomId } from '../../src/kernel/ids.ts';
 import { NodeLease } from '../../src/node/lease.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
-import { createRedisLeases } from '../../src/stores/slots/redis-leases.ts';
+import { createRedisLeases } from '../../src/stores/slots/redis.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
 import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';

@@ -1,6 +1,6 @@
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
-import type { InsertedToolCall, ToolCalls } from '../../stores/tool-calls/contract.ts';
+import type { InsertedToolCall, ToolCalls } from '../../stores/voice-calls/contract.ts';
 
 interface ToolInsertsDeps {
   readonly store: Pick<ToolCalls, 'insert'>;

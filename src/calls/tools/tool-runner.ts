@@ -3,7 +3,7 @@ import { BackgroundTasks } from '../../kernel/async.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
-import type { InsertedToolCall } from '../../stores/tool-calls/contract.ts';
+import type { InsertedToolCall } from '../../stores/voice-calls/contract.ts';
 import type { ToolCall } from '../../upstream/contract.ts';
 import { readArguments } from './read-arguments.ts';
 import { ReservedPrices } from './reserved-prices.ts';

@@ -1,6 +1,6 @@
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
-import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
+import type { ToolCalls } from '../../stores/voice-calls/contract.ts';
 
 /** A tool call that is over. */
 export interface EndedTool {

@@ -2,7 +2,7 @@ import { cacheFor } from '../../kernel/collections.ts';
 import type { Clock } from '../../kernel/time.ts';
 import { OutboundFailure, PAUSED, type Outbound } from '../../outbound/contract.ts';
 import { secretNamesOf } from '../../protocol/server-tool.ts';
-import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
+import type { ToolCalls } from '../../stores/voice-calls/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { MAX_REPLY_BYTES } from './tool-limits.ts';
 import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
-import type { CallTicket, CallTickets } from './contract.ts';
+import type { CallTicket, CallTickets, ResumeToken, ResumeTokens } from './contract.ts';
 
 /** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */
 export function createPostgresCallTickets(database: Database): CallTickets {
@@ -19,5 +19,54 @@ export function createPostgresCallTickets(database: Database): CallTickets {
 
     spend: (hash, atMs) => value<string | undefined>`
       delete from call_ticket where hash = ${hash} and until_ms > ${atMs} returning session_id`,
+  };
+}
+
+/**
+ * Resume tokens in PostgreSQL: spending one deletes its row, which only one of two attempts can do. Those of pages that attach together share a
+ * statement.
+ */
+export function createPostgresResumeTokens(database: Database): ResumeTokens {
+  const { column, value, write, execute } = statementsOf(database);
+  return {
+    replace: grouped(async (tokens: readonly ResumeToken[]) => {
+      // If two are for one session the later one is kept, as if they had come one after the other.
+      const newest = [...new Map(tokens.map((token) => [token.sessionId, token])).values()];
+      const [hashes, sessionIds] = [newest.map(({ hash }) => hash), newest.map(({ sessionId }) => sessionId)];
+      const ids = await column<string>`
+        insert into resume_token as kept (session_id, hash, until_ms)
+        select given.session_id, given.hash, given.until_ms
+        from unnest(${sessionIds}::text[], ${hashes}::text[], ${newest.map(({ untilMs }) => untilMs)}::bigint[])
+          as given (session_id, hash, until_ms)
+        join session_setup as setup on setup.session_id = given.session_id and setup.call_mode = 'brokered'
+        order by given.session_id
+        on conflict (session_id) do update set hash = excluded.hash, until_ms = excluded.until_ms
+        returning kept.session_id`;
+      const kept = new Set(ids);
+      return tokens.map(({ sessionId }) => kept.has(sessionId));
+    }),
+
+    find: (hash, atMs) => value<string | undefined>`
+      select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`,
+
+    has: async (sessionId, atMs) =>
+      (await execute`select from resume_token where session_id = ${sessionId} and until_ms > ${atMs}`) > 0,
+
+    async spend(hash, ticket, atMs) {
+      return (
+        (await execute`
+        with spent as (
+          delete from resume_token
+          where hash = ${hash} and session_id = ${ticket.sessionId} and until_ms > ${atMs} returning session_id
+        )
+        insert into call_ticket (hash, session_id, until_ms)
+        select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`) > 0
+      );
+    },
+
+    giveBack: ({ hash, sessionId, untilMs }, ticketHash) => write`
+      with gone as (delete from call_ticket where hash = ${ticketHash})
+      insert into resume_token (session_id, hash, until_ms) values (${sessionId}, ${hash}, ${untilMs})
+      on conflict do nothing`,
   };
 }

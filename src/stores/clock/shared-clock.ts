@@ -1,8 +1,7 @@
 import { systemClock, type Clock, type ClockStep, MINUTE_MS } from '../../kernel/time.ts';
-import { ElapsedTime } from './elapsed-time.ts';
+import { ElapsedTime, MAX_SLEW, SlewedTime } from './node-time.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { every } from '../../kernel/async.ts';
-import { MAX_SLEW, SlewedTime } from './slewed-time.ts';
 import type { ClockAgreement, ClockAgreements, ClockLeads } from './contract.ts';
 import { STEP_MS, StoreTime, type Reading } from './store-time.ts';
 

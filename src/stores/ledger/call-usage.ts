@@ -11,7 +11,7 @@ import {
 } from './contract.ts';
 import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
-import { writeUsageEvents } from '../webhooks/event-statements.ts';
+import { writeUsageEvents } from '../webhooks/outbox.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
 interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'>, TokenClasses {

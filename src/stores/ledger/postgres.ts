@@ -5,7 +5,7 @@ import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
 import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
-import { writeUsageEvents } from '../webhooks/event-statements.ts';
+import { writeUsageEvents } from '../webhooks/outbox.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */

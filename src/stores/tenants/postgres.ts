@@ -4,7 +4,7 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { chunksOf } from '../../kernel/collections.ts';
 import { writeEvents } from '../webhooks/outbox.ts';
 import { mergeBudgets } from '../budgets/postgres.ts';
-import { mergeWebhooks } from '../webhooks/from-tenants-file.ts';
+import { mergeWebhooks } from '../webhooks/postgres.ts';
 import {
   KeyTaken,
   TooManyKeys,

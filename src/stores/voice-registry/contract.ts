@@ -63,8 +63,3 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   /** How many records are held. */
   size(): Eventually<number>;
 }
-
-/** The name of a widget key's sessions. Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
-export function keyName(tenantId: string, keyId: string): string {
-  return `${tenantId}\0${keyId}`;
-}

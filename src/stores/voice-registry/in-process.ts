@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { AtOnce } from '../../kernel/async.ts';
-import { keyName, type DueAt, type VoiceRegistry } from './contract.ts';
+import type { DueAt, VoiceRegistry } from './contract.ts';
 
 interface Entry {
   record: VoiceRecord;
@@ -115,4 +115,9 @@ function add(index: Map<string, Set<string>>, name: string, id: string): void {
 function drop(index: Map<string, Set<string>>, name: string, id: string): void {
   const ids = index.get(name);
   if (ids?.delete(id) === true && ids.size === 0) index.delete(name);
+}
+
+/** The name of a widget key's sessions. Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
+export function keyName(tenantId: string, keyId: string): string {
+  return `${tenantId}\0${keyId}`;
 }

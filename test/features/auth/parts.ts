@@ -15,10 +15,8 @@ import type { Database } from '../../../src/database/database.ts';
 import type { Refusal } from '../../../src/protocol/refusal.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
-import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
+import { createPostgresChallenges, createPostgresLoginAddresses, createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
 import { createPostgresCounters } from '../../../src/stores/counters/postgres.ts';
-import { createPostgresLoginAddresses } from '../../../src/stores/login-addresses/postgres.ts';
-import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

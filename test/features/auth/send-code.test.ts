@@ -7,7 +7,7 @@ import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
 import { DevMailbox } from '../../../src/mail/dev-mailbox.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
-import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
+import { createPostgresChallenges } from '../../../src/stores/logins/postgres.ts';
 import { holdDeadlines } from '../../support/deadlines.ts';
 import { TestSmtp, type SmtpMode } from '../../support/smtp.ts';
 import {

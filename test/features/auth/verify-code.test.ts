@@ -4,7 +4,7 @@ import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { DevMailbox } from '../../../src/mail/dev-mailbox.ts';
-import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
+import { createPostgresChallenges } from '../../../src/stores/logins/postgres.ts';
 import { HOUR, installationKey, loginCodes, MINUTE, somebody, START, type TestLoginCodes } from './parts.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
