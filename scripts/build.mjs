@@ -219,7 +219,7 @@ async function drawCharts(startedAt) {
  */
 async function checkDescriptions({ build }) {
   const { output } = await build({
-    input: join(root, 'src/app/documents.ts'),
+    input: join(root, 'src/app/serve.ts'),
     platform: 'node',
     external: (id) => /^[^./]/.test(id) && !id.startsWith(root),
     write: false,

@@ -1,9 +1,9 @@
-import type { Config } from '../../config/config.ts';
+import { type Config, ConfigError } from '../../config/config.ts';
 import type { BotDetector } from '../bots/contract.ts';
 import type { Database, Patience } from '../database/database.ts';
 import { migrate, requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import type { Clock } from '../kernel/time.ts';
+import { type Clock, iso } from '../kernel/time.ts';
 import type { Disposables } from '../kernel/async.ts';
 import type { KeptMail, Mailer } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
@@ -18,10 +18,9 @@ import { Metrics } from '../telemetry/metrics.ts';
 import { requestsGiven } from '../transport/request.ts';
 import type { BrokeredProvider, UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider, selectOthers } from '../upstream/select.ts';
-import { requireBrokering } from './call-mode.ts';
-import { faultsOfFiles, StartFaults } from './file-faults.ts';
-import { requireDrained } from './former-provider.ts';
+import { requireBrokering, faultsOfFiles, StartFaults } from './file-faults.ts';
 import { openLiveStores } from './stores.ts';
+import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 
 /** What a service is built on: engines (the database with its tables), outside parties, clock. The command or a test opens them. */
 export interface Foundations {
@@ -135,4 +134,26 @@ async function openChecked(config: Config, disposables: Disposables, patience: P
     throw new StartFaults([...faults, fault]);
   }
   throw faults.length === 1 ? faults[0] : new StartFaults(faults);
+}
+
+/**
+ * Checks for calls that are still open at a former provider, which the present one can neither hear nor end.
+ * @throws ConfigError while there are such calls, unless FORMER_PROVIDER_DRAIN abandons them; Unavailable when the database is away
+ */
+export async function requireDrained(
+  { calls: { formerProviderDrain } }: Pick<Config, 'calls'>,
+  { name }: Pick<UpstreamProvider, 'name'>,
+  calls: Pick<VoiceCalls, 'openElsewhere'>,
+  atMs: number,
+): Promise<void> {
+  if (formerProviderDrain === 'ignore') return;
+  const problems = (await calls.openElsewhere(name, atMs)).map(({ provider, count, newest, endsAtMs }) => ({
+    name: 'UPSTREAM_PROVIDER',
+    message:
+      `must not change to ${name} while ${count} ${count === 1 ? 'call' : 'calls'} of ${provider} may be open (${newest.join(', ')}${count > newest.length ? ', …' : ''}), ` +
+      `which nobody could hear or end any more: start with ${provider} and let them end, the provider does so by ${iso(endsAtMs)} at the latest; ` +
+      `or set FORMER_PROVIDER_DRAIN=ignore, and see with ${provider} whether they are billed`,
+    example: provider,
+  }));
+  if (problems.length > 0) throw new ConfigError(problems);
 }

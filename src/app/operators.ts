@@ -23,7 +23,7 @@ import type { TenantDirectory } from '../tenants/directory.ts';
 import { endingBy } from '../voice/deadlines.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { hearsCalls } from '../upstream/contract.ts';
-import { noBrokeringOf } from './call-mode.ts';
+import { noBrokeringOf } from './file-faults.ts';
 import type { Core } from './core.ts';
 
 interface OperatorsNeighbours {

@@ -1,7 +1,7 @@
 import type { Hub } from '../channel/hub.ts';
 import type { Feed, FeedCredentials } from '../feed/feed.ts';
 import type { Route } from '../http/route.ts';
-import { apiRoutes } from '../http/routes/all.ts';
+import { apiRoutes, describedRoutes } from '../http/routes/all.ts';
 import { SOCKET_PATH, SUBPROTOCOL, type SocketClient } from '../http/routes/socket.ts';
 import type { Services } from '../http/services.ts';
 import { INSPECT_PATH, type Inspector } from '../operators/machines/inspector.ts';
@@ -9,7 +9,12 @@ import { MAX_CALL_MESSAGE_BYTES } from '../protocol/call-frames.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
 import { siteRoutes } from '../site/routes.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
-import { documentsOf } from './documents.ts';
+import { version } from '../../config/build-info.ts';
+import { describeChannel } from '../channel/asyncapi.ts';
+import { describeRoutes } from '../http/openapi.ts';
+import type { Documents } from '../site/docs.ts';
+import type { AsyncApi, OpenApi } from '../site/reference/document.ts';
+import { undescribed } from '../site/reference/undescribed.ts';
 
 /** Every route of the service: the API's, the site's, and those of the documents that describe the API. */
 export function allRoutes(services: Services): Route[] {
@@ -49,4 +54,26 @@ export function socketsOf({ hub, operators: { feed, inspector } }: SocketOwners)
       accept: (socket, client) => feed.accept(socket, JSON.parse(client) as FeedCredentials),
     },
   ];
+}
+
+/**
+ * The OpenAPI and AsyncAPI documents. Each is made on first use and kept, because every page of the reference is written from both.
+ *
+ * @param publicUrl without a trailing slash; only known once the service can be reached
+ */
+export function documentsOf(routes: readonly Route[], publicUrl: () => string): Documents {
+  let openapi: object | undefined;
+  let asyncapi: object | undefined;
+  return {
+    openapi: () => (openapi ??= describeRoutes(routes, version, publicUrl())),
+    asyncapi: () =>
+      (asyncapi ??= describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version)),
+  };
+}
+
+/** @throws a list of everything in these documents that has no description, so that a build fails */
+export function requireDescriptions(): void {
+  const { openapi, asyncapi } = documentsOf(describedRoutes(), () => 'http://127.0.0.1');
+  const found = undescribed(openapi() as OpenApi, asyncapi() as AsyncApi);
+  if (found.length > 0) throw new Error(`The interface description is incomplete:\n  ${found.join('\n  ')}`);
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { openReconciliation } from '../app/reconciliation.ts';
-import { openSealers } from '../app/sealer.ts';
+import { openSealers } from '../app/core.ts';
 import { openCommandBus } from '../app/stores.ts';
 import type { Database } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSealers } from '../../src/app/sealer.ts';
+import { openSealers } from '../../src/app/core.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { SealBroken } from '../../src/kernel/seal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../config/config.ts';
-import { requireBrokering, requireBrokeringOf } from '../../../src/app/call-mode.ts';
+import { requireBrokering, requireBrokeringOf } from '../../../src/app/file-faults.ts';
 import { createCallModes } from '../../../src/tenants/agents.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { FakeProvider } from '../../support/fake-provider.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../../config/config.ts';
-import { requireDrained } from '../../../src/app/former-provider.ts';
+import { requireDrained } from '../../../src/app/foundations.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import { closeFormerCalls } from '../../../src/calls/close-former-calls.ts';
 import { call } from '../../contracts/voice-calls.ts';

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { withDemoTool } from '../../../src/app/demo-tool.ts';
-import { requireToolServers } from '../../../src/app/tenant-servers.ts';
+import { withDemoTool } from '../../../src/app/tools.ts';
+import { requireToolServers } from '../../../src/app/file-faults.ts';
 import type { Outbound } from '../../../src/outbound/contract.ts';
 import { readTenantsFile } from '../../../src/tenants/tenants-file.ts';
 import { ManualClock } from '../../support/clock.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { requireSealer } from '../../../src/app/sealer.ts';
+import { requireSealer } from '../../../src/app/core.ts';
 import { run } from '../../../src/cli/secrets.ts';
 import { createSealer, SealBroken, type Sealer } from '../../../src/kernel/seal.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';

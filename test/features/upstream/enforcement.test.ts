@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig, type Config } from '../../../config/config.ts';
 import { variables } from '../../../config/variables.ts';
-import { requireBrokering } from '../../../src/app/call-mode.ts';
+import { requireBrokering } from '../../../src/app/file-faults.ts';
 import { describeEnforcement, type CallMode } from '../../../src/upstream/enforcement.ts';
 import { EchoProvider } from '../../../src/upstream/echo.ts';
 import { selectProvider } from '../../../src/upstream/select.ts';

@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { requireWebhookServers } from '../../../src/app/tenant-servers.ts';
+import { requireWebhookServers } from '../../../src/app/file-faults.ts';
 import { aTenant } from '../tenants/fakes.ts';
 
 const outbound = { allowCidrs: new BlockList(), allowPorts: [] };

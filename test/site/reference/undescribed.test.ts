@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { requireDescriptions } from '../../../src/app/documents.ts';
+import { requireDescriptions } from '../../../src/app/serve.ts';
 import { describeRoutes } from '../../../src/http/openapi.ts';
 import { defineRoute } from '../../../src/http/route.ts';
 import { describedRoutes } from '../../../src/http/routes/all.ts';
