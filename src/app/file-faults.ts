@@ -168,7 +168,7 @@ function requireServers(
 }
 
 /** @throws TenantsFileError that names the keys whose secret cannot be opened */
-export function requireBotSecrets(
+function requireBotSecrets(
   tenants: readonly Tenant[],
   file: string,
   settings: Pick<Config, 'sealingKeys' | 'mode'>,
@@ -184,7 +184,7 @@ export function requireBotSecrets(
 }
 
 /** @throws ConfigError where the outbound guard forbids the address that verifies solved challenges */
-export function requireVerifyUrl({ bots, outbound }: Pick<Config, 'bots' | 'outbound'>): void {
+function requireVerifyUrl({ bots, outbound }: Pick<Config, 'bots' | 'outbound'>): void {
   if (bots.verifyUrl === undefined) return;
   const fault = findUrlFault(bots.verifyUrl, urlRuleOf(outbound));
   if (fault !== undefined) throw new ConfigError([{ name: 'BOT_VERIFY_URL', message: fault }]);

@@ -61,7 +61,7 @@ export function socketsOf({ hub, operators: { feed, inspector } }: SocketOwners)
  *
  * @param publicUrl without a trailing slash; only known once the service can be reached
  */
-export function documentsOf(routes: readonly Route[], publicUrl: () => string): Documents {
+function documentsOf(routes: readonly Route[], publicUrl: () => string): Documents {
   let openapi: object | undefined;
   let asyncapi: object | undefined;
   return {

@@ -70,7 +70,7 @@ const loginColumns = sql(LOGIN_FIELDS);
  * The statement that inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
  * @param subject the subject of its address
  */
-export function insertedLogin(record: AuthRecord, subject?: string): Fragment {
+function insertedLogin(record: AuthRecord, subject?: string): Fragment {
   const data = { tenantId: null, loginId: record.id, subject };
   const fact = { type: 'login.succeeded', tenantId: null, atMs: record.createdAtMs, data } as const;
   return sql`

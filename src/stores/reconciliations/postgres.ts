@@ -93,7 +93,7 @@ interface ModelRow {
 const OUTLIVES_MS = HOUR_MS;
 
 /** What was counted here for calls of these providers within [fromMs, toMs), and what may be behind differences. @throws Unavailable */
-export async function countDay(
+async function countDay(
   database: Database,
   providers: readonly string[],
   fromMs: number,

@@ -104,7 +104,7 @@ export function deletion(kind: Purgeable, before: number | string): Fragment {
 }
 
 /** The statement that deletes the rows of a table that no other statement is working on. @param which ends with a limit where there may be many */
-export function deletionOf(table: string, which: Fragment): Fragment {
+function deletionOf(table: string, which: Fragment): Fragment {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
       select ctid from ${sql(table)} where ${which} for update skip locked))`;

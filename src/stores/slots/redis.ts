@@ -108,7 +108,7 @@ export function createRedisLeases(redis: Pick<Redis, 'run'>, what: string): Node
  * @param ask runs an operation on the leases of a subject
  * @param keep how long a set is kept that nobody touches, in milliseconds
  */
-export function leasesBy(
+function leasesBy(
   ask: (name: string, subject: string, args: readonly string[]) => Promise<unknown>,
   keep: string,
 ): Promised<Omit<Leases, 'take'>> {

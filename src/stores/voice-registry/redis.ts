@@ -227,6 +227,6 @@ export function readRecord(fixed: string, changing: string): VoiceRecord {
 }
 
 /** A due time in the form that Redis sorts by. */
-export function dueText(dueAtMs: number): string {
+function dueText(dueAtMs: number): string {
   return dueAtMs === Infinity ? '+inf' : String(dueAtMs);
 }

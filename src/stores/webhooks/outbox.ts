@@ -69,7 +69,7 @@ export function isWanted(tenantId: Fragment, type: WebhookType): Fragment {
 }
 
 /** An instant in the format of all bodies. */
-export function isoOf(atMs: Fragment): Fragment {
+function isoOf(atMs: Fragment): Fragment {
   return sql`to_char(to_timestamp(${atMs} / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
