@@ -102,8 +102,12 @@ export function requireBrokering({ calls }: Pick<Config, 'calls'>, provider: Pro
 export function requireBrokeringOf(tenants: readonly Tenant[], file: string, provider: Provider): void {
   if (provider.capabilities.call === 'brokered') return;
   const problems = tenants.flatMap(({ id, keys, agents }) => [
-    ...keys.filter(asksForBrokering).map((key) => ({ path: `key ${id}/${key.id}`, message: noBrokeringMessage(provider) })),
-    ...agents.filter(asksForBrokering).map((agent) => ({ path: `agent ${id}/${agent.id}`, message: noBrokeringMessage(provider) })),
+    ...keys
+      .filter(asksForBrokering)
+      .map((key) => ({ path: `key ${id}/${key.id}`, message: noBrokeringMessage(provider) })),
+    ...agents
+      .filter(asksForBrokering)
+      .map((agent) => ({ path: `agent ${id}/${agent.id}`, message: noBrokeringMessage(provider) })),
   ]);
   if (problems.length > 0) throw new TenantsFileError(file, problems);
 }

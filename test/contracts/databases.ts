@@ -1,6 +1,10 @@
 import type { Database } from '../../src/database/database.ts';
 import { createPostgresCallTickets, createPostgresResumeTokens } from '../../src/stores/call-tickets/postgres.ts';
-import { createPostgresChallenges, createPostgresLoginAddresses, createPostgresLogins } from '../../src/stores/logins/postgres.ts';
+import {
+  createPostgresChallenges,
+  createPostgresLoginAddresses,
+  createPostgresLogins,
+} from '../../src/stores/logins/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresHolds } from '../../src/stores/holds/postgres.ts';
 import { createPostgresClockAgreements } from '../../src/stores/clock/postgres.ts';
@@ -16,7 +20,11 @@ import { createPostgresSessionSetups } from '../../src/stores/session-setups/pos
 import { createPostgresSavedViews } from '../../src/stores/saved-views/postgres.ts';
 import { createPostgresTenantSecrets } from '../../src/stores/tenant-secrets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
-import { createPostgresToolCalls, createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
+import {
+  createPostgresToolCalls,
+  createPostgresLiveNodes,
+  createPostgresVoiceCalls,
+} from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';
 import { activityContract } from './activity.ts';

@@ -131,7 +131,12 @@ interface ScannedChallenge extends ChallengeRecord, Scanned {
   readonly ordinal: number;
 }
 
-function scanChallenges(state: ChallengeState | undefined, atMs: number, before: number | undefined, limit: number): Fragment {
+function scanChallenges(
+  state: ChallengeState | undefined,
+  atMs: number,
+  before: number | undefined,
+  limit: number,
+): Fragment {
   const present = sql`coalesce(outcome, case when expires_at_ms <= ${atMs} then 'expired' else 'pending' end)`;
   const scanned = sql`
     select ${challengeColumns}, ordinal, row_number() over (order by ordinal desc) as place,

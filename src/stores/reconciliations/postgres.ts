@@ -3,7 +3,19 @@ import { statementsOf, sql, type Fragment } from '../../database/statements.ts';
 import { DAY_MS, iso, HOUR_MS } from '../../kernel/time.ts';
 import type { GivenFact } from '../webhooks/contract.ts';
 import { writeGivenEvents } from '../webhooks/outbox.ts';
-import { ASK_AGAIN_MS, RECONCILED_DAYS, type Drift, type ReconciledDay, type Reconciliations, MAX_CAUSES, MAX_COUNTED, type Causes, type CountedDay, type CountedModel, type Gap } from './contract.ts';
+import {
+  ASK_AGAIN_MS,
+  RECONCILED_DAYS,
+  type Drift,
+  type ReconciledDay,
+  type Reconciliations,
+  MAX_CAUSES,
+  MAX_COUNTED,
+  type Causes,
+  type CountedDay,
+  type CountedModel,
+  type Gap,
+} from './contract.ts';
 import { isUnpriced, modelOfSnapshot, NO_TOKENS, OWN_PRICE } from '../../protocol/price.ts';
 import { addTokens, tokensOf } from '../ledger/contract.ts';
 

@@ -5,7 +5,15 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { groupedById } from '../grouped.ts';
 import { MAX_SCANNED, ofTenants } from '../scanned-page.ts';
 import { mayWriteEvents, writeCallEvents } from '../webhooks/outbox.ts';
-import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls, InsertedToolCall, ToolCalls } from './contract.ts';
+import type {
+  CallsElsewhere,
+  LiveNode,
+  LiveNodes,
+  Orphan,
+  VoiceCalls,
+  InsertedToolCall,
+  ToolCalls,
+} from './contract.ts';
 import { CHANGING, columns, FIELDS, listCalls } from './postgres-pages.ts';
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 

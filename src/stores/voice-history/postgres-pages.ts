@@ -2,7 +2,16 @@ import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/ty
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { hitsIn, MAX_SCANNED, runScan, scanTenants, type Scanned, ofTenants } from '../scanned-page.ts';
-import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position, HistoryCounts, EndingFilter } from './contract.ts';
+import type {
+  HistoryFilter,
+  HistoryPage,
+  HistoryRow,
+  HistorySort,
+  OpenCounts,
+  Position,
+  HistoryCounts,
+  EndingFilter,
+} from './contract.ts';
 
 export interface ListedRow extends VoiceRecord {
   readonly state: VoiceState;

@@ -6,7 +6,18 @@ import { givenBack } from '../holds/postgres.ts';
 import { MAX_SCANNED, ofTenants } from '../scanned-page.ts';
 import { writeChangedEvents, writeStartedEvents } from '../webhooks/outbox.ts';
 import type { HistoryRow, KeyCount, OpenedSession, VoiceHistory } from './contract.ts';
-import { countSessions, countEnding, countOpen, listSessions, newestOf, silentSessions, toRow, wordsDueSessions, record, type ListedRow } from './postgres-pages.ts';
+import {
+  countSessions,
+  countEnding,
+  countOpen,
+  listSessions,
+  newestOf,
+  silentSessions,
+  toRow,
+  wordsDueSessions,
+  record,
+  type ListedRow,
+} from './postgres-pages.ts';
 import { thisNode } from '../../node/identity.ts';
 
 /** Not more, because agents' instructions may be long. */

@@ -1,5 +1,18 @@
 import { sql, type Statements, type Fragment } from '../../database/statements.ts';
-import { DEFERRED, MAILBOX, type ClaimedDelivery, type ClaimedEndpoint, type ClaimedMail, type ClaimRequest, type DeliveryOutcome, type DeliveryFilter, type DeliveryPage, type DeliveryPosition, type ReplayFilter, type WebhookDelivery } from './contract.ts';
+import {
+  DEFERRED,
+  MAILBOX,
+  type ClaimedDelivery,
+  type ClaimedEndpoint,
+  type ClaimedMail,
+  type ClaimRequest,
+  type DeliveryOutcome,
+  type DeliveryFilter,
+  type DeliveryPage,
+  type DeliveryPosition,
+  type ReplayFilter,
+  type WebhookDelivery,
+} from './contract.ts';
 import { INSTALLATION, hitsIn, pageOfScans, runScan, type Scanned } from '../scanned-page.ts';
 import type { Database } from '../../database/database.ts';
 

@@ -4,8 +4,26 @@ import { PATIENT, type Database, LOCK_CLASSES, CHUNK_ROWS, type AnySql } from '.
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { grouped } from '../grouped.ts';
 import { MAX_SCANNED, INSTALLATION, ofTenants } from '../scanned-page.ts';
-import { claimDue, claimMails, claimNext, finishAll, releaseAll, type Finish, columns as deliveryColumns, listDeliveries, replaySome } from './claims.ts';
-import { DEFERRED, type DeliveryWithBody, type TroubledWebhooks, type WebhookDelivery, type WebhookEndpoint, type Webhooks, endpointsNamed } from './contract.ts';
+import {
+  claimDue,
+  claimMails,
+  claimNext,
+  finishAll,
+  releaseAll,
+  type Finish,
+  columns as deliveryColumns,
+  listDeliveries,
+  replaySome,
+} from './claims.ts';
+import {
+  DEFERRED,
+  type DeliveryWithBody,
+  type TroubledWebhooks,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type Webhooks,
+  endpointsNamed,
+} from './contract.ts';
 import { writeSettledEvents, writeTestEvent, writeGivenEvents } from './outbox.ts';
 import { chunksOf } from '../../kernel/collections.ts';
 import { type Tenant, refuseCrowded } from '../tenants/contract.ts';

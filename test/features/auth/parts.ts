@@ -15,7 +15,11 @@ import type { Database } from '../../../src/database/database.ts';
 import type { Refusal } from '../../../src/protocol/refusal.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
-import { createPostgresChallenges, createPostgresLoginAddresses, createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
+import {
+  createPostgresChallenges,
+  createPostgresLoginAddresses,
+  createPostgresLogins,
+} from '../../../src/stores/logins/postgres.ts';
 import { createPostgresCounters } from '../../../src/stores/counters/postgres.ts';
 
 export const SECOND = 1_000;
