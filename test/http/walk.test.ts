@@ -165,6 +165,11 @@ describe('A service with brokered calls enters', () => {
     return exchange(app, opened, { offer: offerSdp({ channel: true }) });
   }
 
+  /** A create with a key that does not exist. */
+  async function refuse(): Promise<void> {
+    expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
+  }
+
   /** Resolves when nothing is under way or waits to be written. */
   async function settled(): Promise<void> {
     await app.service.calls.held?.settled();
@@ -192,10 +197,15 @@ describe('A service with brokered calls enters', () => {
       },
     },
     {
+      what: 'a refusal, until the writer of the journal has it',
+      max: 35,
+      prepare: async () => refuse,
+    },
+    {
       what: 'a refusal, until it is in the journal',
       max: 35,
       prepare: async () => async () => {
-        expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
+        await refuse();
         await app.service.journalWriter.flush();
       },
     },
