@@ -2,14 +2,12 @@ import { version } from '../../../config/build-info.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { agentRoute } from './agent.ts';
+import { agentRoute, challengeRoute } from './before-create.ts';
 import { callTicketRoute } from './call-ticket.ts';
-import { challengeRoute } from './challenge.ts';
 import { createSessionRoute } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
 import { healthRoutes } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
-import { ownLoginRoutes } from './own-logins.ts';
 import { loginRoutes } from './login.ts';
 import { openCallRoute, openVendorCallRoute } from './open-call.ts';
 import { operatorRoutes } from '../../operators/all-routes.ts';
@@ -41,7 +39,6 @@ export function apiRoutes(services: Services): Route[] {
     liveKitTokenRoute(services),
     liveKitWebhookRoute(services),
     ...loginRoutes(services),
-    ...ownLoginRoutes(services),
     ...healthRoutes(services),
     ...operatorRoutes(services),
   ];

@@ -10,13 +10,19 @@ import {
   verifyCodeReply,
   verifyCodeRequest,
   type AuthSession,
+  loginName,
+  ownLogins,
+  revokeLoginReply,
+  type OwnLogin,
 } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { done } from '../../protocol/fields.ts';
+import { done, string } from '../../protocol/fields.ts';
 import { addressScope } from '../steps/rate-limit.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
+import { z } from 'zod';
+import { classify } from '../../../machines/auth-session/selectors.ts';
 
 const TAG = 'Console login';
 const SENT_MESSAGE = 'If this address may log in, a code is on its way. It works once.';
@@ -27,9 +33,18 @@ const exampleLogin: AuthSession = {
   expiresAt: '2030-01-02T12:00:00.000Z',
 };
 
-/** The four endpoints of a console login (docs/contract.md, sections 6.1, 6.3, 6.5 and 6.6). */
-export function loginRoutes(services: Pick<Services, 'core' | 'identity'>): Route[] {
-  return [sendRoute(services), verifyRoute(services), sessionRoute(), logoutRoute(services)];
+type LoginServices = Pick<Services, 'core' | 'identity'>;
+
+/** A console login, and the list of a user's own logins (docs/contract.md, sections 6.1, 6.3, 6.5, 6.6 and 6.8). */
+export function loginRoutes(services: LoginServices): Route[] {
+  return [
+    sendRoute(services),
+    verifyRoute(services),
+    sessionRoute(),
+    logoutRoute(services),
+    listRoute(services),
+    revokeRoute(services),
+  ];
 }
 
 function sendRoute({ identity }: Pick<Services, 'identity'>): Route {
@@ -62,7 +77,7 @@ function sendRoute({ identity }: Pick<Services, 'identity'>): Route {
   });
 }
 
-function verifyRoute({ core, identity }: Pick<Services, 'core' | 'identity'>): Route {
+function verifyRoute({ core, identity }: LoginServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/verify',
@@ -162,4 +177,87 @@ function logoutRoute({ identity }: Pick<Services, 'identity'>): Route {
       return { status: 200, body: { ok: true }, cookie: { kind: 'clear' } };
     },
   });
+}
+
+/** More logins than anybody has. */
+const MAX_LOGINS = 100;
+
+const exampleOwn: OwnLogin = {
+  id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
+  createdAt: '2030-01-01T08:00:00.000Z',
+  renewedAt: '2030-01-01T12:00:00.000Z',
+  expiresAt: '2030-01-02T12:00:00.000Z',
+  isCurrent: true,
+};
+
+const params = z.object({ id: string('The id of the login', exampleOwn.id) });
+
+function listRoute({ core }: LoginServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/auth/logins',
+    operationId: 'listOwnLogins',
+    summary: 'List your own logins',
+    description: 'The active logins of the caller’s address, newest first, at most 100. Knowing an id proves nothing.',
+    tag: TAG,
+    access: 'console',
+    replies: {
+      200: { description: 'The logins', schema: ownLogins, example: { ok: true, logins: [exampleOwn] } },
+    },
+    refusals: ['AUTH_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    credentials: ['cookie'],
+    async handle({ login, request: { atMs } }) {
+      if (login === undefined) return noLogin();
+      const found = await core.stores.logins.ofEmail(login.email, MAX_LOGINS, atMs);
+      return { status: 200, body: { ok: true, logins: found.map((one) => toOwnLogin(one, login.id)) } };
+    },
+  });
+}
+
+function revokeRoute({ core, identity }: LoginServices): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/auth/logins/{id}/revoke',
+    operationId: 'revokeOwnLogin',
+    summary: 'End one of your own logins',
+    description:
+      'Takes effect on every node within a second. If it is the login that sent the request, the cookie is cleared as well. Repeating it changes nothing.',
+    params,
+    tag: TAG,
+    access: 'console',
+    replies: {
+      200: {
+        description: 'The login has ended',
+        schema: revokeLoginReply,
+        example: { ok: true, alreadyEnded: false },
+      },
+    },
+    refusals: ['AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    credentials: ['cookie'],
+    cookie: 'set',
+    async handle({ login, params: [id = ''], request: { atMs, requestId } }) {
+      if (login === undefined) return noLogin();
+      const found = loginName.test(id) ? await core.stores.logins.load(id) : undefined;
+      // A login of somebody else is treated as if it did not exist.
+      if (found?.email !== login.email) return new Refusal('NOT_FOUND', 'You have no login of this id.');
+      const isCurrent = id === login.id;
+      await identity.logins.destroy(id, isCurrent ? 'logout' : 'revoked', atMs, requestId);
+      const body = { ok: true, alreadyEnded: classify(found, atMs) === 'destroyed' };
+      return { status: 200, body, ...(isCurrent && { cookie: { kind: 'clear' } as const }) };
+    },
+  });
+}
+
+function noLogin(): Refusal {
+  return new Refusal('AUTH_REQUIRED', 'Log in first.');
+}
+
+function toOwnLogin({ id, createdAtMs, renewedAtMs, expiresAtMs }: AuthRecord, currentId: string): OwnLogin {
+  return {
+    id,
+    createdAt: iso(createdAtMs),
+    renewedAt: iso(renewedAtMs),
+    expiresAt: iso(expiresAtMs),
+    isCurrent: id === currentId,
+  };
 }
