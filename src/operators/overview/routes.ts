@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type Operator, tenantsOf, within } from '../roles.ts';
 import {
   overview,
@@ -14,7 +15,6 @@ import { operatorRoute } from '../operator-route.ts';
 import { iso } from '../../kernel/time.ts';
 import { activityOf, seriesOf } from './activity.ts';
 import { judge } from './verdict.ts';
-import type { CountChange } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';
 import type { Services } from '../../http/services.ts';
 import { ofTenant } from '../../protocol/fields.ts';
@@ -22,32 +22,58 @@ import { ofTenant } from '../../protocol/fields.ts';
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 
+/** The interval at which processes write their counts: nothing newer exists sooner. */
+const COUNTED_MS = 5000;
+
 const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
 
 export function overviewRoute(services: Services): Route {
-  const look = async (operator: Operator, atMs: number): Promise<object> => {
+  const { overviewCache } = services.operators;
+  const { config, nodes, stores } = services.core;
+
+  /** The verdict is known even without the database. Operators who see some tenants only learn nothing about the installation. */
+  const look = async (operator: Operator, atMs: number): Promise<z.infer<typeof overview>> => {
+    const { tenants } = operator;
+    const seesAll = tenants === '*';
     let isDatabaseRead = true;
     const away = (): null => {
       isDatabaseRead = false;
       return null;
     };
     const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
-    const { config, stores } = services.core;
-    const isReconciled = operator.tenants === '*' && config.reconciliation.adminKey !== undefined;
-    const [counts, spend, unexplained, reconciledAtMs, webhooks, read] = await Promise.all([
-      orNull(services.operators.overviewCache.counts(operator.tenants, atMs)),
-      orNull(spendOf(atMs, tenantsOf(operator), services)),
-      operator.tenants === '*' ? orNull(stores.reconciliations.unexplainedAt(atMs)) : null,
-      isReconciled ? orNull(stores.reconciliations.readAtMs()) : null,
-      orNull(stores.webhooks.countTroubled(tenantsOf(operator))),
-      readActivity(operator, atMs, orNull, services),
-    ]);
-    const more = await overviewActivity(operator, atMs, read, isDatabaseRead, services);
-    const unexplainedDollars = unexplained === null ? null : unexplained / 1_000_000;
-    const reconciledAt = typeof reconciledAtMs === 'number' ? iso(reconciledAtMs) : null;
-    return { ...(counts ?? NOT_COUNTED), spend, unexplainedDollars, reconciledAt, webhooks, ...more };
+    const minute = overviewCache.lastMinute(tenants, atMs);
+    const usual = overviewCache.usualHour(tenants, atMs);
+    const [counts, spend, unexplained, reconciledAtMs, webhooks, endingSoon, lateHangups, went, lately] =
+      await Promise.all([
+        orNull(overviewCache.counts(tenants, atMs)),
+        orNull(spendOf(atMs, tenantsOf(operator), services)),
+        seesAll ? orNull(stores.reconciliations.unexplainedAt(atMs)) : null,
+        seesAll && config.reconciliation.adminKey !== undefined ? orNull(stores.reconciliations.readAtMs()) : null,
+        orNull(stores.webhooks.countTroubled(tenantsOf(operator))),
+        orNull(overviewCache.endingSoon(tenants, atMs)),
+        orNull(overviewCache.lateHangups(tenants, atMs)),
+        orNull(activityOf(stores.activity, atMs, tenants, minute, usual)),
+        seesAll ? orNull(overviewCache.latelyCounted(atMs)) : null,
+      ]);
+    const running = seesAll ? nodes.list() : [];
+    const dependencies = seesAll ? await overviewCache.dependencies(atMs) : [];
+    const observed = { lately, yesterday: went?.day ?? null, isDatabaseRead, nodes: running, dependencies };
+    return {
+      ...(counts ?? NOT_COUNTED),
+      spend,
+      unexplainedDollars: unexplained === null ? null : unexplained / 1_000_000,
+      reconciledAt: typeof reconciledAtMs === 'number' ? iso(reconciledAtMs) : null,
+      webhooks,
+      asOf: iso(atMs),
+      endingSoon,
+      lateHangups,
+      activity: went?.activity ?? null,
+      verdict: seesAll ? judge(observed) : null,
+      dependencies,
+      nodes: running,
+    };
   };
-  const kept = cacheFor<object>(KEPT_MS);
+  const kept = cacheFor<z.infer<typeof overview>>(KEPT_MS);
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/overview',
@@ -98,63 +124,6 @@ export const exampleOverviewActivity: OverviewActivity = {
   dependencies: exampleNode.dependencies,
   nodes: [exampleNode],
 };
-
-/** The part of the overview that comes from the database; what cannot be read is null. */
-interface Reading {
-  readonly endingSoon: number | null;
-  readonly lateHangups: number | null;
-  readonly went: Awaited<ReturnType<typeof activityOf>> | null;
-  /** Also null for operators who see some tenants only. */
-  readonly lately: readonly CountChange[] | null;
-}
-
-/** Reads the activity, and how many sessions end soon. @param orNull turns what cannot be read into null */
-async function readActivity(
-  { tenants }: Operator,
-  atMs: number,
-  orNull: <T>(part: Promise<T>) => Promise<T | null>,
-  { operators: { overviewCache }, core }: Services,
-): Promise<Reading> {
-  const { activity } = core.stores;
-  const [endingSoon, lateHangups, went, lately] = await Promise.all([
-    orNull(overviewCache.endingSoon(tenants, atMs)),
-    orNull(overviewCache.lateHangups(tenants, atMs)),
-    orNull(
-      activityOf(
-        activity,
-        atMs,
-        tenants,
-        overviewCache.lastMinute(tenants, atMs),
-        overviewCache.usualHour(tenants, atMs),
-      ),
-    ),
-    tenants === '*' ? orNull(overviewCache.latelyCounted(atMs)) : null,
-  ]);
-  return { endingSoon, lateHangups, went, lately };
-}
-
-/**
- * The activity, and whether we or the provider are at fault where something is wrong, which is known even without the database. Operators
- * who see some tenants only learn nothing about the installation.
- * @param isDatabaseRead whether the database answered every query
- */
-async function overviewActivity(
-  { tenants }: Operator,
-  atMs: number,
-  { endingSoon, lateHangups, went, lately }: Reading,
-  isDatabaseRead: boolean,
-  services: Services,
-): Promise<OverviewActivity> {
-  const told = { asOf: iso(atMs), endingSoon, lateHangups, activity: went?.activity ?? null };
-  if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
-  const nodes = services.core.nodes.list();
-  const dependencies = await services.operators.overviewCache.dependencies(atMs);
-  const verdict = judge({ lately, yesterday: went?.day ?? null, isDatabaseRead, nodes, dependencies });
-  return { ...told, verdict, dependencies, nodes };
-}
-
-/** The interval at which processes write their counts: nothing newer exists sooner. */
-const COUNTED_MS = 5000;
 
 export function activityRoute({ core }: Services): Route {
   const { activity } = core.stores;

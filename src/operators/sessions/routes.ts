@@ -70,21 +70,18 @@ export function sessionRoute(services: Services): Route {
     find: (call) => findNamed(call, services),
     handle: async (call, _query, record) => {
       const { limits } = services.sessions;
+      const { history, journal, sessionSetups, usageReports } = services.core.stores;
       const { atMs } = call.request;
       const deadline = nextDeadline(record, limits);
       const [calls, events, found, setup, acts, usage, refused, ratings] = await Promise.all([
         callsOf(record.id, services),
-        newestEvents(record, atMs, services.core.stores.journal),
+        newestEvents(record, atMs, journal),
         actOf(record, services),
-        services.core.stores.sessionSetups.find(record.id),
-        services.core.stores.journal.list(
-          { kinds: ['act'], tenants: '*', target: refOf(record.id) },
-          undefined,
-          MAX_ACTS,
-        ),
-        services.core.stores.usageReports.ofSessions([record.id]),
-        services.core.stores.journal.list(refusalsOf(record, atMs, call.operator), undefined, MAX_REFUSALS),
-        services.core.stores.history.ratingsOf([record.id]),
+        sessionSetups.find(record.id),
+        journal.list({ kinds: ['act'], tenants: '*', target: refOf(record.id) }, undefined, MAX_ACTS),
+        usageReports.ofSessions([record.id]),
+        journal.list(refusalsOf(record, atMs, call.operator), undefined, MAX_REFUSALS),
+        history.ratingsOf([record.id]),
       ]);
       const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
       return {
