@@ -11,7 +11,6 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall } from './view.ts';
 import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';
-import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/fields.ts';
@@ -21,6 +20,7 @@ import { sample } from '../../http/samples.ts';
 import { seesTenant, tenantsOf } from '../roles.ts';
 import { whyOfCall } from './why.ts';
 import { pageEnd, readCursor } from '../pagination.ts';
+import { eventsOfActor } from '../journal/view.ts';
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',

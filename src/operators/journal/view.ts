@@ -1,12 +1,14 @@
 import { iso, isoOrNull } from '../../kernel/time.ts';
 import type { Layer } from '../../protocol/errors/error-row.ts';
 import type { OperatorRefusal } from '../../protocol/operator/refusal.ts';
-import type { Entry, FlatDetail, NewEntry } from '../../stores/journal/contract.ts';
+import type { Entry, FlatDetail, NewEntry, Journal, JournalPage, JournalPosition, MachineName } from '../../stores/journal/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import { ERROR_CODES, type Code } from '../../protocol/errors/error-codes.ts';
 import type { OperatorEvent } from '../../protocol/operator/event.ts';
-import { actorSeenBy, type Operator } from '../roles.ts';
+import { actorSeenBy, type Operator, eventSeenBy, nodeSeenBy } from '../roles.ts';
 import type { AuditRow } from '../../protocol/operator/audit.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { refOf } from '../../kernel/ids.ts';
 
 /** A stored refusal as operators with the given scope see it. */
 export function viewOfRefusal(refusal: NewEntry<'refusal'>, tenants: TenantScope): OperatorRefusal {
@@ -110,4 +112,66 @@ export function toWholeAuditRow({ atMs, requestId, code, of, detail }: NewEntry<
 export function toAuditRow(entry: Entry<'act'>, operator: Operator): AuditRow {
   const row = toWholeAuditRow(entry);
   return { ...row, actor: actorSeenBy(operator, row.actor) };
+}
+
+/** The newest events that are returned together with an actor. */
+const NEWEST = 200;
+
+type EventPage = JournalPage<'transition' | 'note'>;
+
+/** The newest events of a session, and the spans in which some may have been lost. */
+export interface SessionEvents {
+  readonly page: EventPage;
+  readonly lost: readonly Entry<'lost'>[];
+}
+
+/** @throws Unavailable when the database is away */
+export async function newestEvents(
+  record: VoiceRecord,
+  atMs: number,
+  journal: Pick<Journal, 'list' | 'lostWithin'>,
+): Promise<SessionEvents> {
+  const [page, lost] = await Promise.all([
+    eventsOf('voice-session', refOf(record.id), undefined, NEWEST, journal),
+    journal.lostWithin(record.startedAtMs, record.endedAtMs ?? atMs),
+  ]);
+  return { page, lost };
+}
+
+export function toEvents({ page, lost }: SessionEvents, operator: Operator) {
+  return {
+    events: viewsOf(page, operator),
+    moreEvents: page.next !== undefined,
+    lost: lost.map(({ node, atMs, detail }) => ({
+      node: nodeSeenBy(operator, node),
+      from: iso(detail.fromMs),
+      to: iso(atMs),
+      count: detail.count,
+    })),
+  };
+}
+
+/** What an actor of any machine did, newest first. The machine's name lets a reader draw it. @throws Unavailable when the database is away */
+export async function eventsOfActor(
+  machine: MachineName,
+  actor: string,
+  operator: Operator,
+  journal: Pick<Journal, 'list'>,
+) {
+  const page = await eventsOf(machine, actor, undefined, NEWEST, journal);
+  return { machine, events: viewsOf(page, operator), moreEvents: page.next !== undefined };
+}
+
+export function eventsOf(
+  machine: MachineName,
+  target: string,
+  after: JournalPosition | undefined,
+  limit: number,
+  journal: Pick<Journal, 'list'>,
+): Promise<EventPage> {
+  return journal.list({ kinds: ['transition', 'note'], tenants: '*', machine, target }, after, limit);
+}
+
+export function viewsOf({ entries }: EventPage, operator: Operator): OperatorEvent[] {
+  return entries.map((entry) => eventSeenBy(operator, viewOfEvent(entry, String(entry.ordinal))));
 }

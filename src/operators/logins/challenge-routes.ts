@@ -9,12 +9,12 @@ import {
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute } from '../operator-route.ts';
-import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string } from '../../protocol/fields.ts';
 import { classify as classifyChallenge } from '../../../machines/otp-challenge/selectors.ts';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import { readCursor, writeCursor } from '../pagination.ts';
+import { eventsOfActor } from '../journal/view.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',

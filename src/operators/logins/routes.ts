@@ -13,7 +13,6 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, exampleEvent, operatorRoute } from '../operator-route.ts';
 import { sample } from '../../http/samples.ts';
-import { eventsOfActor } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 import { string, onlyReason } from '../../protocol/fields.ts';
 import { revokeLoginReply, loginName } from '../../protocol/login.ts';
@@ -22,6 +21,7 @@ import { act } from '../journal/acts.ts';
 import { iso } from '../../kernel/time.ts';
 import { actorSeenBy, type Operator } from '../roles.ts';
 import { pageEnd, readCursor } from '../pagination.ts';
+import { eventsOfActor } from '../journal/view.ts';
 
 const exampleLogin: OperatorLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',

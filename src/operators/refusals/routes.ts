@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { type Operator, within } from '../roles.ts';
 import { ifAway } from '../../kernel/errors.ts';
-import { DAY_MS, iso } from '../../kernel/time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../kernel/time.ts';
 import { LONGEST_SPAN_MS, refusedBetween } from '../overview/activity.ts';
-import { findRefusal } from '../journal/read.ts';
 import { viewOfRefusal } from '../journal/view.ts';
 import {
   exactRefusal,
@@ -13,12 +12,13 @@ import {
   refusalMinute,
 } from '../../protocol/operator/refusal.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
-import type { JournalQuery } from '../../stores/journal/contract.ts';
+import type { JournalQuery, Journal } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';
 import { journalCursor, pageEnd, readJournalCursor } from '../pagination.ts';
+import type { TenantScope } from '../../stores/tenants/contract.ts';
 
 const exampleRefusal: OperatorRefusal = {
   requestId: sample.requestId,
@@ -64,6 +64,54 @@ export function refusalsRoute(services: Services): Route {
       return found ?? new Refusal('NOT_FOUND', 'Nothing is known of this request id: it is too old, or none of ours.');
     },
   });
+}
+
+type RefusalReply = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
+
+/**
+ * The refusal of a request, or failing that the time of the request, since its id holds the process and the number of the request. In that
+ * case it is unknown whose request it was, so only operators who see all tenants are told.
+ * @throws Unavailable when the database is away and this process does not remember the refusal
+ */
+async function findRefusal(
+  requestId: string,
+  tenants: TenantScope,
+  { core }: Services,
+): Promise<RefusalReply | undefined> {
+  const { journal, requestTimes, activity } = core.stores;
+  const kept = core.journal.refusals.find(requestId, tenants) ?? (await findWritten(requestId, tenants, journal));
+  if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };
+  const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];
+  if (tenants !== '*' || prefix === undefined || counter === undefined) return undefined;
+  const [time, started] = await Promise.all([
+    requestTimes.of(prefix, Number.parseInt(counter, 36)),
+    startOf(prefix, journal),
+  ]);
+  if (time === undefined || started === undefined) return undefined;
+  const { fromMs = started.atMs, toMs } = time;
+  const first = fromMs - (fromMs % MINUTE_MS);
+  // A process that had no requests for a while has a long "minute"; where that is too much to add up, no counts are returned.
+  const refused = await activity
+    .refused(1, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: started.detail.shard })
+    .catch(ifAway(() => undefined));
+  return {
+    found: 'minute',
+    node: started.node ?? '',
+    from: iso(fromMs),
+    to: iso(toMs),
+    byCode: refused?.counted ?? {},
+  };
+}
+
+async function findWritten(requestId: string, tenants: TenantScope, journal: Pick<Journal, 'list'>) {
+  const { entries } = await journal.list({ kinds: ['refusal'], tenants, requestId }, undefined, 1);
+  return entries[0];
+}
+
+/** The start of the process whose request ids begin with a prefix. */
+async function startOf(target: string, journal: Pick<Journal, 'list'>) {
+  const { entries } = await journal.list({ kinds: ['process'], tenants: '*', target, code: 'started' }, undefined, 1);
+  return entries[0];
 }
 
 async function list(

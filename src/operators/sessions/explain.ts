@@ -9,9 +9,9 @@ import { refOf } from '../../kernel/ids.ts';
 import { leverOfShared, totalCeilings } from '../../quota/ceilings.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import type { SessionCalls } from '../calls/view.ts';
-import type { SessionEvents } from '../journal/read.ts';
 import type { OperatorServices } from '../services.ts';
 import { closedBecause } from '../calls/why.ts';
+import type { SessionEvents } from '../journal/view.ts';
 
 export interface Why {
   readonly sentence: string;
