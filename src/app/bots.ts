@@ -1,7 +1,7 @@
 import { createAltcha } from '../bots/altcha.ts';
 import { createBinding } from '../bots/binding.ts';
 import { Challenges, type ChallengesDeps } from '../bots/challenges.ts';
-import { selectDetector } from '../bots/select.ts';
+import { selectDetector } from '../bots/detectors.ts';
 import { Suspects } from '../bots/suspects.ts';
 import { createSiteverify } from '../bots/siteverify.ts';
 import { cacheFor } from '../kernel/collections.ts';

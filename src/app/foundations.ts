@@ -6,7 +6,8 @@ import { openDatabase } from '../database/open.ts';
 import { type Clock, iso } from '../kernel/time.ts';
 import type { Disposables } from '../kernel/async.ts';
 import type { KeptMail, Mailer } from '../mail/contract.ts';
-import { selectMailer } from '../mail/select.ts';
+import { DevMailbox } from '../mail/dev-mailbox.ts';
+import { SmtpMailer } from '../mail/smtp.ts';
 import { readPrices, type Prices } from '../metering/prices.ts';
 import { thisNode, type NodeIdentity } from '../node/identity.ts';
 import { createLoopDelay, type LoopDelay } from '../operators/live/this-process.ts';
@@ -94,7 +95,9 @@ export async function openFoundations(
     'By how much the time in use is ahead of the live store, whose clock was set',
     () => (clock.leadMs ?? 0) / 1000,
   );
-  const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
+  const { server, from } = config.mail;
+  const mailer =
+    server === undefined ? new DevMailbox({ clock, onMail: overrides.onDevMail }) : new SmtpMailer({ server, from });
   disposables.add(() => mailer.close());
   const provider = openProvider({ ...config.upstream, clock }, config.mode);
   requireBrokering(config, provider);

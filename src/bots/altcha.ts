@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { parseJson } from '../kernel/post.ts';
 import type { AltchaChallenge } from '../protocol/challenge.ts';
 import type { Binding } from './binding.ts';
-import type { ChallengeChecker, ChallengeResult } from './checker.ts';
-import type { ChallengedKey } from './contract.ts';
+import type { ChallengeChecker, ChallengedKey, ChallengeResult } from './contract.ts';
 
 /** A phone tries this many numbers in about two seconds; on average half of them suffice. */
 const MAX_NUMBER = 250_000;

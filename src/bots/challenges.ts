@@ -13,10 +13,18 @@ import { secretsIn } from '../protocol/server-tool.ts';
 import type { IdempotentReplies } from '../stores/idempotent-replies/contract.ts';
 import type { Altcha } from './altcha.ts';
 import type { Binding } from './binding.ts';
-import type { ChallengeChecker, ChallengeResult, ChallengeSettings } from './checker.ts';
-import type { BotDetector, ChallengedKey, Evidence, Verdict, WidgetEvidence, WorkQuestion } from './contract.ts';
-import { heuristicDetector } from './heuristic.ts';
-import type { DetectorOptions } from './select.ts';
+import type {
+  BotDetector,
+  ChallengeChecker,
+  ChallengedKey,
+  ChallengeResult,
+  ChallengeSettings,
+  Evidence,
+  Verdict,
+  WidgetEvidence,
+  WorkQuestion,
+} from './contract.ts';
+import { heuristicDetector } from './detectors.ts';
 
 const PROGRAM = 'its headers are those of a program';
 
@@ -34,7 +42,7 @@ const USED_MS = 6 * MINUTE_MS;
 /** How the installation challenges callers, and what it says where a key says nothing. */
 interface InstallationSettings extends Pick<ChallengeSettings, 'minScore' | 'challenge' | 'verifyUrl'> {
   /** Not always a provider of challenges: then only the callers of keys that name one are challenged. */
-  readonly provider: DetectorOptions['provider'];
+  readonly provider: Verdict['provider'];
   readonly siteKey: string | undefined;
   readonly secret: string | undefined;
   readonly whenAway: 'heuristic' | 'block';

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
 import { CHALLENGE_ACTION } from '../protocol/challenge.ts';
 import type { Binding } from './binding.ts';
-import type { ChallengeChecker, ChallengeResult, ChallengeQuestion } from './checker.ts';
+import type { ChallengeChecker, ChallengeResult, ChallengeQuestion } from './contract.ts';
 
 /** How a provider verifies tokens, and which fields of its answer must be right besides `success`. A missing field is wrong. */
 interface Siteverify {

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../kernel/time.ts';
-import { isPlainAddress } from './address.ts';
 import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
+import { isPlainAddress } from './message.ts';
 
 const KEPT_MAILS = 50;
 
@@ -11,7 +11,7 @@ export class DevMailbox implements Mailer {
   readonly #onMail: (mail: KeptMail) => void;
   readonly #clock: Clock;
 
-  constructor(options: { onMail?: (mail: KeptMail) => void; clock?: Clock } = {}) {
+  constructor(options: { onMail?: ((mail: KeptMail) => void) | undefined; clock?: Clock } = {}) {
     this.#onMail = options.onMail ?? (() => {});
     this.#clock = options.clock ?? systemClock;
   }

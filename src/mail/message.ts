@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { MailSender } from './variables.ts';
+import { z } from 'zod';
 import type { Mail } from './contract.ts';
+import type { MailSender } from './variables.ts';
+
+/** RFC 5321 section 4.5.3.1: a path holds 256 octets, two of them the angle brackets. */
+const MAX_ADDRESS_LENGTH = 254;
+
+/** True for one bare ASCII address: no display name, list, quote, comment, control character or white space. */
+export function isPlainAddress(text: string): boolean {
+  return text.length <= MAX_ADDRESS_LENGTH && z.regexes.html5Email.test(text);
+}
 
 /** The mail as sent over the wire (RFC 5322, multipart/alternative). */
 export async function composeMessage(from: MailSender, mail: Mail): Promise<Buffer> {

@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MailSender, MailServer } from './variables.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { isPlainAddress } from './address.ts';
 import { MailRefused } from './contract.ts';
 import type { Mail, Mailer, ReadyMail } from './contract.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { SmtpPool } from './smtp-pool.ts';
-import { composeMessage } from './message.ts';
-import { SendDurations } from './send-durations.ts';
+import { composeMessage, isPlainAddress } from './message.ts';
 
 export interface SmtpOptions {
   readonly server: MailServer;
@@ -98,4 +96,25 @@ export class SmtpMailer implements Mailer {
 function refusesRecipient(error: unknown): boolean {
   const { command, response } = error as { command?: unknown; response?: unknown };
   return command === 'RCPT TO' && typeof response === 'string' && /^5\d\d[ -]5\.[12]\./.test(response);
+}
+
+const REMEMBERED = 32;
+
+/** How long recent sends took, so that a mail that is not sent keeps its connection for as long. */
+class SendDurations {
+  readonly #durationsMs: number[] = [];
+  #next = 0;
+
+  record(durationMs: number): void {
+    this.#durationsMs[this.#next] = durationMs;
+    this.#next = (this.#next + 1) % REMEMBERED;
+  }
+
+  /**
+   * Milliseconds that a send might take now: one of the recent durations, drawn at random, because a fixed average would stand
+   * out from the real spread. 0 before the first send.
+   */
+  draw(): number {
+    return this.#durationsMs[Math.floor(Math.random() * this.#durationsMs.length)] ?? 0;
+  }
 }

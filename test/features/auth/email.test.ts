@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { matchesEmailList, parseEmail } from '../../../src/protocol/email.ts';
-import { isPlainAddress } from '../../../src/mail/address.ts';
+import { isPlainAddress } from '../../../src/mail/message.ts';
 
 describe('An address', () => {
   test.each([

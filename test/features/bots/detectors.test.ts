@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/bots/contract.ts';
-import { heuristicDetector } from '../../../src/bots/heuristic.ts';
-import { selectDetector } from '../../../src/bots/select.ts';
+import { heuristicDetector, selectDetector } from '../../../src/bots/detectors.ts';
 import { isBlocked } from '../../../src/voice/create/admit-caller.ts';
 
 const safari =

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/bots/contract.ts';
-import { HttpDetector } from '../../../src/bots/http.ts';
+import { HttpDetector } from '../../../src/bots/detectors.ts';
 import { TestVerdictServer } from '../../support/verdict-server.ts';
 import type { VerdictMode } from '../../support/verdict-server.ts';
 

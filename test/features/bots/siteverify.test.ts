@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBinding } from '../../../src/bots/binding.ts';
-import type { ChallengeQuestion } from '../../../src/bots/checker.ts';
+import type { ChallengeQuestion } from '../../../src/bots/contract.ts';
 import { createSiteverify } from '../../../src/bots/siteverify.ts';
 import type { Outbound } from '../../../src/outbound/contract.ts';
 import { NOON } from '../../support/clock.ts';

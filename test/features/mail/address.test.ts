@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPlainAddress } from '../../../src/mail/address.ts';
+import { isPlainAddress } from '../../../src/mail/message.ts';
 
 test('A plain address may be as long as a path in SMTP, and no longer', () => {
   const domain = `${'d'.repeat(60)}.`.repeat(4);
