@@ -2,7 +2,7 @@ import type { Disposables } from '../kernel/async.ts';
 import { findShutdowns } from '../metering/check-prices.ts';
 import { placeDemo, withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
-import { describeOpenKeys } from '../tenants/open-keys.ts';
+import { describeOpenKeys } from '../tenants/key-rules.ts';
 import { withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch-file.ts';
 import type { Budget } from '../stores/budgets/contract.ts';

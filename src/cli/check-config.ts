@@ -12,7 +12,7 @@ import { findShutdowns } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import { type Tenant, findCrowded, type Added, type Owned } from '../stores/tenants/contract.ts';
 import { endpointsNamed } from '../stores/webhooks/contract.ts';
-import { describeOpenKeys } from '../tenants/open-keys.ts';
+import { describeOpenKeys } from '../tenants/key-rules.ts';
 import { mergeTenants, readTenantsDocument, tooManyInFile, type TenantsFileError } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';

@@ -1,7 +1,7 @@
 import { iso, isoOrNull } from '../kernel/time.ts';
 import type { KeyWarning } from '../protocol/operator/key.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
-import { describeWarning } from '../tenants/open-keys.ts';
+import { describeWarning } from '../tenants/key-rules.ts';
 
 /** A key, and warnings about why it is open. */
 export interface KeyShown {

@@ -16,7 +16,7 @@ import {
   type IssueManyRequest,
   type KeyDeps,
 } from '../tenants/keys.ts';
-import { warningsOf } from '../tenants/open-keys.ts';
+import { warningsOf } from '../tenants/key-rules.ts';
 import { asFileError, readTenantsFile } from '../tenants/tenants-file.ts';
 import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
 import {

@@ -9,7 +9,6 @@ import type { ModelPrice } from '../protocol/price.ts';
 import { SERVER_TOOL, serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
-import { withoutAddresses } from './tool-definitions.ts';
 
 /** What a session speaks with if neither the caller nor the agent says. */
 export const DEFAULT_MODEL = 'gpt-realtime-2.1';
@@ -112,7 +111,7 @@ export function resolveSessionConfig(
 }
 
 /**
- * The data channel of brokered calls. The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys always set it (new-key.ts); and
+ * The data channel of brokered calls. The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys always set it (`newKeyTerms`); and
  * not if the agent has server tools, because a page with a data channel can word what they are asked.
  */
 export function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
@@ -191,4 +190,19 @@ function agentVersionOf(agent: Agent): string {
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Tools that a caller brings: whatever they say, addresses and headers for Switchboard are removed from them. */
+function withoutAddresses(tools: readonly Tool[]): readonly Tool[] {
+  return tools.map((found) => {
+    if (found.kind !== SERVER_TOOL) return found;
+    const { kind, name, description } = found;
+    const parameters = found['parameters'];
+    return {
+      kind,
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(parameters === undefined ? {} : { parameters }),
+    };
+  });
 }

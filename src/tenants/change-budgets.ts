@@ -6,7 +6,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Tenant, Tenants } from '../stores/tenants/contract.ts';
-import type { FileProblem, Outline } from './file-outline.ts';
+import type { FileProblem, Outline } from './file-problems.ts';
 
 export interface BudgetDeps {
   readonly budgets: Pick<Budgets, 'all' | 'insert' | 'save' | 'delete'>;

@@ -15,10 +15,8 @@ import {
   type Tenants,
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
-import type { FileProblem } from './file-outline.ts';
-import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
-import { newKeyTerms, type KeyWish } from './new-key.ts';
-import { warningsOf } from './open-keys.ts';
+import type { FileProblem } from './file-problems.ts';
+import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules, newKeyTerms, type KeyWish, warningsOf } from './key-rules.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './file-schema.ts';
 import { toProblem } from './tenants-file.ts';
 

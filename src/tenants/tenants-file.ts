@@ -9,11 +9,9 @@ import {
 } from '../stores/tenants/contract.ts';
 import { readFile } from 'node:fs/promises';
 import { findBudgetFaults, toNewBudget } from './change-budgets.ts';
-import { findConflicts } from './file-conflicts.ts';
-import { outline, type FileProblem } from './file-outline.ts';
+import { findConflicts, outline, type FileProblem, findServerToolFaults } from './file-problems.ts';
 import { findUnstorable } from '../kernel/text.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/validation-messages.ts';
-import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './file-schema.ts';
 
 /** The tenants file cannot be used. The message is complete: every problem, and what to do. */

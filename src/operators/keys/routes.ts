@@ -15,7 +15,7 @@ import {
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
-import { warningsOf } from '../../tenants/open-keys.ts';
+import { warningsOf } from '../../tenants/key-rules.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { actBy, noTenant, operatorRoute } from '../operator-route.ts';
 import type { Services } from '../../http/services.ts';

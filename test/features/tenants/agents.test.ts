@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { resolveSessionConfig, type CallModeOf, type SessionWish } from '../../../src/tenants/agents.ts';
-import { newKeyTerms } from '../../../src/tenants/new-key.ts';
+import { newKeyTerms } from '../../../src/tenants/key-rules.ts';
 import { aKey, aTenant } from './fakes.ts';
 
 const tools = [{ kind: 'http_tool', name: 'look_up', parameters: { type: 'object', required: ['a'] } }];

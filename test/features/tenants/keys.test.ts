@@ -11,7 +11,7 @@ import {
   revokeKey,
   type IssueRequest,
 } from '../../../src/tenants/keys.ts';
-import { warningsOf } from '../../../src/tenants/open-keys.ts';
+import { warningsOf } from '../../../src/tenants/key-rules.ts';
 import { aKey, aTenant, FakeActs, FakeBus, FakeTenants } from './fakes.ts';
 
 function build() {

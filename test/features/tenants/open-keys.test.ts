@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeOpenKeys, warningsOf } from '../../../src/tenants/open-keys.ts';
+import { describeOpenKeys, warningsOf } from '../../../src/tenants/key-rules.ts';
 import { aKey, aTenant } from './fakes.ts';
 
 const bounded = { totals: { dollarsDaily: 5 } };
