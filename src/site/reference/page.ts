@@ -22,7 +22,7 @@ import {
   type ReferencePage,
   operationPath,
 } from './groups.ts';
-import { guide, topics } from './guide.ts';
+import { introduction, topics } from './introduction.ts';
 import { codesEverywhere, methodMark, operationEntry, codesOf } from './operation.ts';
 import type { ExampleKey } from './request.ts';
 import { titleOf, codeBlock, json, paragraphs, sentence, prose } from './text.ts';
@@ -73,7 +73,7 @@ export function writeStart(described: Described): WrittenPage {
   return {
     parts: html`${[['introduction', 'Introduction'], ...topics].map(([id = '', title]) => link({ id, label: html`${title}` }))}`,
     text: html`<header class="group"><h1>Documentation</h1></header>
-      ${guideList}${guide(described.openapi, described.baseUrl)}${index}`,
+      ${guideList}${introduction(described.openapi, described.baseUrl)}${index}`,
   };
 }
 

@@ -11,7 +11,7 @@ export const topics = [
 ] as const;
 
 /** What applies to every request. */
-export function guide(openapi: OpenApi, baseUrl: string): Html {
+export function introduction(openapi: OpenApi, baseUrl: string): Html {
   const { info, components } = openapi;
   const { securitySchemes, headers } = components;
   const everywhere = codesEverywhere(endpointsOf(openapi).map(({ operation }) => operation)).map(
