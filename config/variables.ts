@@ -17,7 +17,7 @@ import {
 } from '../src/quota/variables.ts';
 import { reconciliation } from '../src/reconciliation/variables.ts';
 import { redis } from '../src/redis/variables.ts';
-import { sealingKeys } from '../src/secrets/variables.ts';
+import { sealingKeys } from '../src/tenant-secrets/variables.ts';
 import { retentionDays } from '../src/retention/variables.ts';
 import { traces } from '../src/telemetry/traces/variables.ts';
 import { tenantsFile } from '../src/tenants/variables.ts';

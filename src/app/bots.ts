@@ -9,7 +9,7 @@ import { deadline } from '../kernel/async.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { createReadShare } from '../quota/ceiling-shares.ts';
-import { readSecret } from '../secrets/secrets.ts';
+import { readSecret } from '../tenant-secrets/secrets.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';
 

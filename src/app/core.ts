@@ -3,7 +3,7 @@ import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { NodeLease } from '../node/lease.ts';
 import { NodeList } from '../node/nodes.ts';
 import { createCalendar } from '../quota/calendar.ts';
-import type { SecretsDeps } from '../secrets/secrets.ts';
+import type { SecretsDeps } from '../tenant-secrets/secrets.ts';
 import type { Foundations } from './foundations.ts';
 import { openJournal, type OpenJournal } from './journal.ts';
 import { ConfigError, type Config } from '../../config/config.ts';

@@ -2,7 +2,7 @@ import { TOOL_CALLS_PER_SESSION } from '../calls/tools/tool-limits.ts';
 import { ToolSender, type ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { deadline } from '../kernel/async.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { readSecret, signingSecrets } from '../secrets/secrets.ts';
+import { readSecret, signingSecrets } from '../tenant-secrets/secrets.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { Core } from './core.ts';
 import type { Outbound, OutboundReply, OutboundRequest } from '../outbound/contract.ts';

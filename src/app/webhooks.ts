@@ -1,7 +1,7 @@
 import { deadline } from '../kernel/async.ts';
 import { urlRuleOf } from '../kernel/server-url.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { webhookSecrets } from '../secrets/webhook-secrets.ts';
+import { webhookSecrets } from '../tenant-secrets/webhook-secrets.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
 import { createEndpointHost } from '../webhooks/endpoint-host.ts';
 import { AlertMails } from '../webhooks/alert-mails.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { SecretsDeps } from '../secrets/secrets.ts';
+import type { SecretsDeps } from '../tenant-secrets/secrets.ts';
 import { namedEndpoint, type Webhooks } from '../stores/webhooks/contract.ts';
 import { gone, rotateWebhook } from '../webhooks/endpoints.ts';
 import {

@@ -14,7 +14,7 @@ import type { OperatorCore, OperatorServices } from '../operators/services.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { SecretsDeps } from '../secrets/secrets.ts';
+import type { SecretsDeps } from '../tenant-secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { BudgetDeps } from '../tenants/change-budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSealer } from '../../src/kernel/seal.ts';
-import { setSecret } from '../../src/secrets/secrets.ts';
+import { setSecret } from '../../src/tenant-secrets/secrets.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import type { CreateReply } from '../../src/protocol/create.ts';
 import { DemoServer } from '../support/demo-server.ts';

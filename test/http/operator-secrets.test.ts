@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readSecret, signingSecrets } from '../../src/secrets/secrets.ts';
+import { readSecret, signingSecrets } from '../../src/tenant-secrets/secrets.ts';
 import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';

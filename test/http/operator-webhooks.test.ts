@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { webhookSecrets } from '../../src/secrets/webhook-secrets.ts';
+import { webhookSecrets } from '../../src/tenant-secrets/webhook-secrets.ts';
 import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';

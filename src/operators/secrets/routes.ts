@@ -12,8 +12,14 @@ import {
   signingSecretRequest,
 } from '../../protocol/operator/secret.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
-import { findMissingSecrets, sendersOf } from '../../secrets/missing-secrets.ts';
+import {
+  deleteSecret,
+  findMissingSecrets,
+  listSecrets,
+  rotateSigningSecret,
+  sendersOf,
+  setSecret,
+} from '../../tenant-secrets/secrets.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { actBy, findTenant, operatorRoute } from '../operator-route.ts';

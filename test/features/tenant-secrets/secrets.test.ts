@@ -12,7 +12,7 @@ import {
   setSecret,
   signingSecrets,
   type SecretsDeps,
-} from '../../../src/secrets/secrets.ts';
+} from '../../../src/tenant-secrets/secrets.ts';
 import { createPostgresTenantSecrets } from '../../../src/stores/tenant-secrets/postgres.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { TestDatabase } from '../../support/test-database.ts';
