@@ -1,4 +1,4 @@
-import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
+import type { CallSessions } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { ClientSecrets } from '../calls/client-secrets.ts';
@@ -24,20 +24,23 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
   const resumeTokens = new ResumeTokens({ store: stores.resumeTokens, ...config });
   const held = endsCalls(provider) ? openHeld(core, provider, { ...neighbours, resumeTokens }) : undefined;
   return {
-    // A ticket from before the provider was changed opens nothing.
-    open: async (request: OpenCallRequest) =>
-      held?.open(request) ?? new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.'),
-    ofSession: (sessionId: string) => stores.calls.ofSession(sessionId),
-    runningResponses: async (call: Parameters<Calls['runningResponses']>[0]) => held?.runningResponses(call),
+    open: held === undefined ? openNone : held.open.bind(held),
+    ofSession: stores.calls.ofSession.bind(stores.calls),
+    runningResponses: held === undefined ? async () => undefined : held.runningResponses.bind(held),
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
     tickets: new ClientSecrets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
     whispers: new BusWhispers({ bus: core.live.bus, clock: core.clock }),
     resumeTokens,
-    awaitNext: async (sessionId: string, at: number) => held?.awaitNext(sessionId, at),
+    awaitNext: held === undefined ? async () => undefined : held.awaitNext.bind(held),
     modeOf: createCallModes(config.calls.mode, provider),
   };
+}
+
+/** A ticket from before the provider was changed opens nothing. */
+async function openNone(): Promise<Refusal> {
+  return new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.');
 }
 
 interface HeldNeighbours extends CallsNeighbours {

@@ -165,7 +165,7 @@ function openFeed(
   logins.onEnded((loginId) => feed.recheck(loginId));
   metrics.activity.onRefused(feed.refusals.count);
   journal.refusals.onKept(feed.refusals.sample);
-  journal.listen({
+  journal.writer.listen({
     traced: tellSessions(feed, config.voice),
     noted: tellNotes(feed),
     settled: tellActs(feed),
@@ -185,7 +185,7 @@ function openInspector({ config, clock, stores, journal, onError }: Core): Inspe
     },
     onError,
   });
-  journal.listen({ traced: (traced) => inspector.note(traced) });
+  journal.writer.listen({ traced: (traced) => inspector.note(traced) });
   return inspector;
 }
 

@@ -113,14 +113,14 @@ const MAX_OPEN = 1000;
 
 /** Is notified of each act; of a bulk act as a whole, not of its parts. */
 export interface ActListener {
-  /** The act is in the journal and is about to be made. */
-  readonly begun: (entry: NewEntry<'act'>) => void;
+  /** Logs an act that is in the journal and is about to be made. */
+  readonly log: (role: string, action: string, target: string, requestId: string | null) => void;
   /** The result of the act is known. */
   readonly settled: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
 }
 
 /** Wraps the journal of acts so that it notifies `listener`. Every act goes through it. */
-export function reportActs(acts: ActLog, { begun, settled }: ActListener): ActLog {
+export function reportActs(acts: ActLog, { log, settled }: ActListener): ActLog {
   const open = new Map<string, NewEntry<'act'>>();
   return {
     async append(entries) {
@@ -128,7 +128,8 @@ export function reportActs(acts: ActLog, { begun, settled }: ActListener): ActLo
       for (const entry of entries)
         if (entry.kind === 'act' && !isPart(entry)) {
           open.set(entry.id, entry);
-          begun(entry);
+          const { code, of, detail, requestId } = entry;
+          log(detail.role ?? '', code, of.batchId ?? of.target ?? '', requestId);
         }
       for (const id of open.keys()) {
         if (open.size <= MAX_OPEN) break;

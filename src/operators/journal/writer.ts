@@ -3,6 +3,9 @@ import { rowId } from '../../kernel/ids.ts';
 import type { NoteKind } from '../../protocol/operator/event.ts';
 import type { EntryKind, Journal, NewEntry } from '../../stores/journal/contract.ts';
 import { shared } from '../../kernel/async.ts';
+import type { TracedEvent } from '../../actors/trace.ts';
+import type { ActResult } from '../../stores/journal/act-contract.ts';
+import { transitionOf, type HostedRecords } from './events.ts';
 
 /** Entries that one statement writes at most. */
 const BATCH = 500;
@@ -19,6 +22,17 @@ const ROOM_OF_NOTES: Readonly<Record<NoteKind, number>> = {
   detached: 6_000,
   usage: 6_000,
 };
+
+/** Is told of what happens as it enters the journal. Refusals have listeners of their own, see `Refusals.onKept`. */
+export interface JournalListener {
+  /** A voice session has ended; what is noted of it now comes before its last transition. */
+  readonly sessionEnded?: (sessionId: string, atMs: number) => void;
+  /** @param entry undefined where the journal does not keep it */
+  readonly traced?: ((traced: TracedEvent<HostedRecords>, entry?: NewEntry<'transition'>) => void) | undefined;
+  readonly noted?: (entry: NewEntry<'note'>, tenantId: string | null) => void;
+  /** Called once the result of an act is known; for a bulk act once, with the count of what it changed. */
+  readonly settled?: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
+}
 
 export interface JournalWriterDeps {
   readonly journal: Pick<Journal, 'append'>;
@@ -37,11 +51,12 @@ interface Loss {
 }
 
 /**
- * Writes entries to the journal in batches, behind the answer: no caller waits for it. Entries for which there is no room are counted, and
+ * Writes entries to the journal in batches, behind the answer, and tells listeners at once: no caller waits for it. Entries for which there is no room are counted, and
  * for transitions and notes the span of the loss is written as well.
  */
 export class JournalWriter {
   readonly #deps: JournalWriterDeps;
+  readonly #listeners: JournalListener[] = [];
   #waiting: NewEntry[] = [];
   #refusals = 0;
   #lost: Loss | undefined;
@@ -61,6 +76,30 @@ export class JournalWriter {
   get refusals(): number {
     return this.#refusals;
   }
+
+  listen(listener: JournalListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Takes in what an actor did. */
+  readonly trace = (traced: TracedEvent<HostedRecords>): void => {
+    if (traced.isFinal && traced.machine === 'voice-session')
+      for (const { sessionEnded } of this.#listeners) sessionEnded?.(traced.record.id, traced.atMs);
+    const entry = transitionOf(traced, this.#deps.node);
+    if (entry !== undefined) this.add(entry);
+    for (const listener of this.#listeners) listener.traced?.(traced, entry);
+  };
+
+  /** Takes in a note of a session. */
+  readonly note = (entry: NewEntry<'note'>, tenantId: string | null): void => {
+    this.add(entry);
+    for (const { noted } of this.#listeners) noted?.(entry, tenantId);
+  };
+
+  /** Tells the result of an act, which is in the journal. */
+  readonly settled = (entry: NewEntry<'act'>, result: ActResult, count: number | undefined): void => {
+    for (const { settled } of this.#listeners) settled?.(entry, result, count);
+  };
 
   /** Buffers an entry, or counts it as lost. */
   add(entry: NewEntry): void {
