@@ -1,15 +1,7 @@
-import {
-  callFilters,
-  listedCallDetail,
-  type ListedOperatorCall,
-  type OperatorCall,
-  operatorCallDetail,
-  operatorCallPage,
-  type OperatorToolCall,
-} from '../../protocol/operator/call.ts';
+import { callFilters, listedCallDetail, type ListedOperatorCall, type OperatorCall, operatorCallDetail, operatorCallPage, type OperatorToolCall } from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall } from './view.ts';
+import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall, whyOfCall } from './view.ts';
 import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';
@@ -18,7 +10,6 @@ import { z } from 'zod';
 import { refOf } from '../../kernel/ids.ts';
 import { sample } from '../../http/samples.ts';
 import { seesTenant, tenantsOf } from '../roles.ts';
-import { whyOfCall } from './why.ts';
 import { pageEnd, readCursor } from '../pagination.ts';
 import { eventsOfActor } from '../journal/view.ts';
 

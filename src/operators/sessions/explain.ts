@@ -8,9 +8,8 @@ import { nodeSeenBy, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { leverOfShared, totalCeilings } from '../../quota/ceilings.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
-import type { SessionCalls } from '../calls/view.ts';
+import { type SessionCalls, closedBecause } from '../calls/view.ts';
 import type { OperatorServices } from '../services.ts';
-import { closedBecause } from '../calls/why.ts';
 import type { SessionEvents } from '../journal/view.ts';
 
 export interface Why {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readInto } from '../../../src/operators/what-if/pages.ts';
+import { readInto } from '../../../src/operators/what-if/prepare.ts';
 import { Replay, type ReplayResult } from '../../../src/operators/what-if/replay.ts';
 import { triedRules } from '../../../src/operators/what-if/rules.ts';
 import { budgetEntry } from '../../../src/protocol/budget.ts';
