@@ -9,7 +9,7 @@ import type { KeptMail, Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { SmtpMailer } from '../mail/smtp.ts';
 import { readPrices, type Prices } from '../metering/prices.ts';
-import { thisNode, type NodeIdentity } from '../node/identity.ts';
+import { thisNode, type NodeIdentity } from '../node/this-node.ts';
 import { createLoopDelay, type LoopDelay } from '../operators/live/this-process.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import { createPostgresStores, type PostgresStores } from '../stores/postgres.ts';

@@ -1,5 +1,5 @@
 import type { Clock, ClockStep } from '../kernel/time.ts';
-import { thisNode } from '../node/identity.ts';
+import { thisNode } from '../node/this-node.ts';
 import { openRedis, type Redis } from '../redis/connection.ts';
 import { createRedisBus } from './bus/redis.ts';
 import type { ClockAgreements } from './clock/contract.ts';

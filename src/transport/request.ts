@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../http/message.ts';
-import { thisNode } from '../node/identity.ts';
+import { thisNode } from '../node/this-node.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 export const noBody = Buffer.alloc(0);

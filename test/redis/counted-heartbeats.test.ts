@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { openLiveStores } from '../../src/app/stores.ts';
-import { createNodeIdentity } from '../../src/node/identity.ts';
+import { createNodeIdentity } from '../../src/node/this-node.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createEvents } from '../../src/telemetry/events.ts';

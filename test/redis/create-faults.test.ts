@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { openLiveStores } from '../../src/app/stores.ts';
-import { thisNode } from '../../src/node/identity.ts';
+import { thisNode } from '../../src/node/this-node.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
 import { createEvents } from '../../src/telemetry/events.ts';

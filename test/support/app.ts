@@ -8,7 +8,7 @@ import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import type { Mailer } from '../../src/mail/contract.ts';
 import { DevMailbox } from '../../src/mail/dev-mailbox.ts';
 import { buildService, type Service } from '../../src/app/compose.ts';
-import { createNodeIdentity, type NodeIdentity } from '../../src/node/identity.ts';
+import { createNodeIdentity, type NodeIdentity } from '../../src/node/this-node.ts';
 import { readPrices } from '../../src/metering/prices.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';

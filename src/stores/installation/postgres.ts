@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PATIENT, type Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { thisNode } from '../../node/identity.ts';
+import { thisNode } from '../../node/this-node.ts';
 import type { Installation } from './contract.ts';
 
 const SECRET_BYTES = 32;

@@ -1,5 +1,5 @@
 import { sql, type Fragment } from '../../database/statements.ts';
-import { thisNode } from '../../node/identity.ts';
+import { thisNode } from '../../node/this-node.ts';
 
 /** Joins the key and agent of a session to the rows that name it; null if there is none. An index finds each session. */
 export function withSession(sessionId: Fragment): Fragment {

@@ -18,7 +18,7 @@ import {
   record,
   type ListedRow,
 } from './postgres-pages.ts';
-import { thisNode } from '../../node/identity.ts';
+import { thisNode } from '../../node/this-node.ts';
 
 /** Not more, because agents' instructions may be long. */
 const MAX_INSERTS = 100;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNodeIdentity } from '../../src/node/identity.ts';
+import { createNodeIdentity } from '../../src/node/this-node.ts';
 
 describe('The identity of a node', () => {
   const nodes = Array.from({ length: 2000 }, () => createNodeIdentity());
