@@ -77,7 +77,11 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kit', 'variables', 'machines', 'kernel', 'host', 'contracts', 'protocol'],
     packages: ['jsonwebtoken', 'node:'],
   },
-  'tenant secrets': { files: /^src\/tenant-secrets\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['node:'] },
+  'tenant secrets': {
+    files: /^src\/tenant-secrets\//,
+    rings: ['kernel', 'contracts', 'protocol'],
+    packages: ['node:'],
+  },
   /** How webhooks and requests to tools are signed. */
   signature: { files: /^src\/webhooks\/signature\.ts$/, rings: [], packages: ['node:'] },
   webhooks: {

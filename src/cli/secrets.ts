@@ -1,7 +1,13 @@
 import { parseArgs } from 'node:util';
 import { iso } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { deleteSecret, listSecrets, rotateSigningSecret, setSecret, type SecretsDeps } from '../tenant-secrets/secrets.ts';
+import {
+  deleteSecret,
+  listSecrets,
+  rotateSigningSecret,
+  setSecret,
+  type SecretsDeps,
+} from '../tenant-secrets/secrets.ts';
 import {
   byCommand,
   need,

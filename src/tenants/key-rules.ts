@@ -2,14 +2,7 @@ import type { CallMode, DataChannel } from '../protocol/call.ts';
 import type { KeyBots } from '../protocol/challenge.ts';
 import type { KeyWarning } from '../protocol/operator/key.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
-import type {
-  AdminRight,
-  KeyLimits,
-  KeyOverrides,
-  KeyTotals,
-  Tenant,
-  WidgetKey,
-} from '../stores/tenants/contract.ts';
+import type { AdminRight, KeyLimits, KeyOverrides, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { isDemo } from './demo.ts';
 
 /** What may be asked for in a new key. */
@@ -143,7 +136,12 @@ const warningTexts: Readonly<Record<KeyWarning, string>> = {
  * with limits of its own for the day.
  */
 export function warningsOf(
-  { agents, allowOverrides, totals, revokedAtMs }: Pick<WidgetKey, 'agents' | 'allowOverrides' | 'totals' | 'revokedAtMs'>,
+  {
+    agents,
+    allowOverrides,
+    totals,
+    revokedAtMs,
+  }: Pick<WidgetKey, 'agents' | 'allowOverrides' | 'totals' | 'revokedAtMs'>,
   tenant: Pick<Tenant, 'totals'>,
 ): KeyWarning[] {
   if (revokedAtMs !== null) return [];
@@ -169,7 +167,9 @@ export function describeOpenKeys(tenants: readonly Tenant[]): string[] {
       .filter((key) => !isDemo(key))
       .map((key) => ({ key, warnings: warningsOf(key, tenant) }))
       .filter(({ warnings }) => warnings.length > 0)
-      .map(({ key, warnings }) => `${tenant.id}/${key.id}: ${warnings.map((warning) => warningTexts[warning]).join('; ')}`),
+      .map(
+        ({ key, warnings }) => `${tenant.id}/${key.id}: ${warnings.map((warning) => warningTexts[warning]).join('; ')}`,
+      ),
   );
 }
 

@@ -16,7 +16,17 @@ import {
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './file-problems.ts';
-import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules, newKeyTerms, type KeyWish, warningsOf } from './key-rules.ts';
+import {
+  findContradicting,
+  freeIds,
+  words,
+  findForbidden,
+  findImpossible,
+  type KeyRules,
+  newKeyTerms,
+  type KeyWish,
+  warningsOf,
+} from './key-rules.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './file-schema.ts';
 import { toProblem } from './tenants-file.ts';
 

@@ -1,7 +1,15 @@
 import { iso, isoOrNull } from '../../kernel/time.ts';
 import type { Layer } from '../../protocol/errors/error-row.ts';
 import type { OperatorRefusal } from '../../protocol/operator/refusal.ts';
-import type { Entry, FlatDetail, NewEntry, Journal, JournalPage, JournalPosition, MachineName } from '../../stores/journal/contract.ts';
+import type {
+  Entry,
+  FlatDetail,
+  NewEntry,
+  Journal,
+  JournalPage,
+  JournalPosition,
+  MachineName,
+} from '../../stores/journal/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import { ERROR_CODES, type Code } from '../../protocol/errors/error-codes.ts';
 import type { OperatorEvent } from '../../protocol/operator/event.ts';
