@@ -9,7 +9,7 @@ import type { Header } from '../http/message.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { sendDocument } from '../http/documents.ts';
-import { pagePolicyWith, sendFile, sendLongPage, sendPacked, pageRoute, shareTags } from './files.ts';
+import { pagePolicyWith, sendFile, sendLongPage, sendPacked, pageRoute, shareTags, webFile } from './files.ts';
 
 export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 
@@ -39,10 +39,9 @@ const forEverybody = [
 ] as const;
 
 /** The widget SDK, the element, and a page that demonstrates them. */
-export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
-  const file = (name: string): URL => new URL(name, webDirectory);
+export function demoRoutes(services: DemoServices): Route[] {
   const page = sendLongPage(
-    file('demo/index.html'),
+    webFile('demo/index.html'),
     () => services.core.publicUrl(),
     (publicUrl) => ({
       share: shareTags(publicUrl, '/demo', 'Switchboard demo', 'A voice agent on a page, and the session behind it.'),
@@ -51,16 +50,18 @@ export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
   );
 
   return [
-    ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendPacked(call, file(name), forEverybody), 'everybody')),
+    ...forPages.map((name) =>
+      pageRoute(`/${name}`, (call) => sendPacked(call, webFile(name), forEverybody), 'everybody'),
+    ),
     ...['demo.js', 'demo.css', 'take-over.js', 'take-over.css'].map((name) =>
-      pageRoute(`/demo/${name}`, (call) => sendPacked(call, file(`demo/${name}`))),
+      pageRoute(`/demo/${name}`, (call) => sendPacked(call, webFile(`demo/${name}`))),
     ),
     ...['/demo', '/demo/'].map((path) => pageRoute(path, page)),
     pageRoute('/demo/take-over', (call) => {
       const policy = policyFor(findDemo(services, call.request.headers['host'], 'take-over'), services);
-      return sendPacked(call, file('demo/take-over.html'), [policy]);
+      return sendPacked(call, webFile('demo/take-over.html'), [policy]);
     }),
-    pageRoute('/third-party-notices.txt', (call) => sendFile(call, file('third-party-notices.txt'))),
+    pageRoute('/third-party-notices.txt', (call) => sendFile(call, webFile('third-party-notices.txt'))),
     pageRoute('/demo/config.json', ({ request: { headers } }) =>
       uncached(demoConfig(services, findDemo(services, headers['host']))),
     ),

@@ -5,7 +5,7 @@ import { referencePages, referencePath, type ReferencePage } from './reference/g
 import type { Answer, Call, Result, Route } from '../http/route.ts';
 import { docsContents, guidePath, guides, type Guide } from './guides.ts';
 import { html } from './html.ts';
-import { sendLongPage, assetRoute, pageRoute, shareTags } from './files.ts';
+import { sendLongPage, assetRoute, pageRoute, shareTags, webFile } from './files.ts';
 import { sendDocument } from '../http/documents.ts';
 import type { Eventually } from '../kernel/async.ts';
 import { findDemo, type DemoServices } from './demo.ts';
@@ -28,8 +28,8 @@ const start = {
  * The documentation: guides, which the build made, and the API reference. The service writes the reference itself on first use, so that
  * it matches what is served.
  */
-export function docsRoutes(services: DemoServices, documents: Documents, webDirectory: URL): Route[] {
-  const shell = new URL('docs/index.html', webDirectory);
+export function docsRoutes(services: DemoServices, documents: Documents): Route[] {
+  const shell = webFile('docs/index.html');
   const baseUrl = services.core.publicUrl;
   const described = (key?: ExampleKey) => {
     const [openapi, asyncapi] = [documents.openapi() as OpenApi, documents.asyncapi() as AsyncApi];
@@ -61,7 +61,7 @@ export function docsRoutes(services: DemoServices, documents: Documents, webDire
       })),
     };
   });
-  const guideFile = ({ name }: Guide): URL => new URL(`docs/guides/${name}.html`, webDirectory);
+  const guideFile = ({ name }: Guide): URL => webFile(`docs/guides/${name}.html`);
   return [
     ...reference.flatMap(({ path, page, send }) => [
       ...pageRoutes(path, send),
@@ -80,7 +80,7 @@ export function docsRoutes(services: DemoServices, documents: Documents, webDire
         return (await Promise.all([...ofGuides, ...ofReference])).flat();
       }),
     ),
-    assetRoute('docs', webDirectory),
+    assetRoute('docs'),
   ];
 }
 

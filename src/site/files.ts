@@ -20,6 +20,14 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
+/** Beside the bundle after a build; when the sources run directly, that of the last build. */
+const webDirectory = new URL(import.meta.url.endsWith('.ts') ? '../../dist/web/' : './web/', import.meta.url);
+
+/** A file that the build has made for browsers. */
+export function webFile(name: string): URL {
+  return new URL(name, webDirectory);
+}
+
 /** The policy of a page: it may load from this origin, and connect to it and to `origins`. */
 export function pagePolicyWith(origins: readonly string[]): Header {
   const connect = ["'self'", ...origins].join(' ');
@@ -168,11 +176,11 @@ export function pageRoute(
 const asset = /^[\w-]+-[\w-]{8}\.(?:js|css)$/;
 
 /** Files that a page of the build loads; their names change with their content. */
-export function assetRoute(page: string, webDirectory: URL): Route {
+export function assetRoute(page: string): Route {
   return pageRoute(`/${page}/assets/{name}`, (call) => {
     const [name = ''] = call.params;
     if (!asset.test(name)) return new Refusal('NOT_FOUND', `There is no such file of /${page}.`);
-    return sendAsset(call, new URL(`${page}/assets/${name}`, webDirectory));
+    return sendAsset(call, webFile(`${page}/assets/${name}`));
   });
 }
 

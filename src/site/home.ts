@@ -5,7 +5,7 @@ import { isLocal } from '../http/client-address.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
-import { sendFile, sendPage, assetRoute, pageRoute, shareTags } from './files.ts';
+import { assetRoute, pageRoute, sendFile, sendPage, shareTags, webFile } from './files.ts';
 import { findDemo, policyFor, type DemoServices, type DemoTarget } from './demo.ts';
 
 type HomeServices = DemoServices & Pick<Services, 'readiness'>;
@@ -36,9 +36,9 @@ const markHeaders = [
 ] as const;
 
 /** The page at the bare address (docs/contract.md, section 2.7), and the mark of all pages. */
-export function homeRoutes(services: HomeServices, webDirectory: URL): Route[] {
-  const shell = new URL('home/index.html', webDirectory);
-  const mark = new URL('mark.svg', webDirectory);
+export function homeRoutes(services: HomeServices): Route[] {
+  const shell = webFile('home/index.html');
+  const mark = webFile('mark.svg');
   return [
     pageRoute('/', async (call) => {
       const state = await services.readiness();
@@ -50,7 +50,7 @@ export function homeRoutes(services: HomeServices, webDirectory: URL): Route[] {
       const content = homePage(state, demo, call, services);
       return sendPage(call, shell, { title: 'Switchboard', share, content }, policyFor(demo, services));
     }),
-    assetRoute('home', webDirectory),
+    assetRoute('home'),
     // Browsers request /favicon.ico on their own for pages that name no icon.
     ...['/mark.svg', '/favicon.ico'].map((path) => pageRoute(path, (call) => sendFile(call, mark, markHeaders))),
   ];

@@ -6,16 +6,12 @@ import { isLocal } from '../http/client-address.ts';
 import type { Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { iso } from '../kernel/time.ts';
-import { sendPage, pageRoute } from './files.ts';
+import { sendPage, pageRoute, webFile } from './files.ts';
 import { masthead } from './home.ts';
 
 /** The development mailbox: only reachable from this machine, because it holds login codes. */
-export function mailboxRoute(
-  box: NonNullable<Services['core']['mailbox']>,
-  publicUrl: () => string,
-  webDirectory: URL,
-): Route {
-  const shell = new URL('home/index.html', webDirectory);
+export function mailboxRoute(box: NonNullable<Services['core']['mailbox']>, publicUrl: () => string): Route {
+  const shell = webFile('home/index.html');
   return pageRoute('/dev/mail', (call) =>
     isLoopback(publicUrl()) && isLocal(call)
       ? sendPage(call, shell, { title: 'Development mailbox', share: '', content: mailbox(box.list()) })

@@ -4,7 +4,7 @@ import type { Services } from '../http/services.ts';
 import type { Eventually } from '../kernel/async.ts';
 import { demoRoutes, type DemoServices } from './demo.ts';
 import { docsRoutes, type Documents } from './docs.ts';
-import { sendFile, assetRoute, pageRoute } from './files.ts';
+import { sendFile, assetRoute, pageRoute, webFile } from './files.ts';
 import { homeRoutes } from './home.ts';
 import { mailboxRoute } from './mailbox.ts';
 import { repository } from '../../config/build-info.ts';
@@ -19,39 +19,36 @@ export function siteRoutes(services: DemoServices & Pick<Services, 'readiness'>,
   return [
     pageRoute('/openapi.json', sendDocument(documents.openapi)),
     pageRoute('/asyncapi.json', sendDocument(documents.asyncapi)),
-    ...docsRoutes(services, documents, webDirectory),
-    ...homeRoutes(services, webDirectory),
-    ...crawlerRoutes(services, webDirectory),
-    ...demoRoutes(services, webDirectory),
-    ...consoleRoutes(webDirectory),
-    ...(mailbox === undefined ? [] : [mailboxRoute(mailbox, publicUrl, webDirectory)]),
+    ...docsRoutes(services, documents),
+    ...homeRoutes(services),
+    ...crawlerRoutes(services),
+    ...demoRoutes(services),
+    ...consoleRoutes(),
+    ...(mailbox === undefined ? [] : [mailboxRoute(mailbox, publicUrl)]),
   ];
 }
 
 /** The operator console. The page holds no secret: all its data comes from the operator API. */
-function consoleRoutes(webDirectory: URL): Route[] {
-  const page = (call: Call): Eventually<Result> => sendFile(call, new URL('console/index.html', webDirectory));
+function consoleRoutes(): Route[] {
+  const page = (call: Call): Eventually<Result> => sendFile(call, webFile('console/index.html'));
 
   return [
-    assetRoute('console', webDirectory),
+    assetRoute('console'),
     // The page itself reads the view to show from its address.
     ...['/console', '/console/', '/console/{view*}'].map((path) => pageRoute(path, page)),
   ];
 }
 
-/** Beside the bundle after a build; when the sources run directly, that of the last build. */
-const webDirectory = new URL(import.meta.url.endsWith('.ts') ? '../../dist/web/' : './web/', import.meta.url);
-
 const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
 const CACHED = ['Cache-Control', 'public, max-age=3600'] as const;
 
 /** Files for crawlers: which pages may be indexed, what there is for language models, and the picture of shared links. */
-function crawlerRoutes({ core }: Pick<Services, 'core'>, webDirectory: URL): Route[] {
+function crawlerRoutes({ core }: Pick<Services, 'core'>): Route[] {
   const text = (body: string) => ({ status: 200, body: Buffer.from(body), headers: [TEXT, CACHED] });
   return [
     pageRoute('/robots.txt', () => text(ROBOTS)),
     pageRoute('/llms.txt', () => text(llms(core.publicUrl()))),
-    pageRoute('/share.png', (call) => sendFile(call, new URL('share.png', webDirectory), [CACHED]), 'everybody'),
+    pageRoute('/share.png', (call) => sendFile(call, webFile('share.png'), [CACHED]), 'everybody'),
   ];
 }
 
