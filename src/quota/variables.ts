@@ -52,12 +52,7 @@ export const widgetTokensPerMinute = variable(
 
 /** What console users may use. */
 export const consoleLimits = {
-  sessionsPerMinute: variable(
-    'CONSOLE_SESSION_PER_MIN',
-    s.integer(0, 1e6),
-    '3',
-    'sessions a minute per console user',
-  ),
+  sessionsPerMinute: variable('CONSOLE_SESSION_PER_MIN', s.integer(0, 1e6), '3', 'sessions a minute per console user'),
   dailyTokens: variable('CONSOLE_MAX_TOKENS_DAILY', s.integer(0, 1e12), '50000', 'tokens a day per console user'),
   dailyMicroDollars: variable('CONSOLE_MAX_DOLLARS_DAILY', dollars(1e6), '1', 'dollars a day per console user'),
   concurrentSessions: variable(
@@ -68,7 +63,7 @@ export const consoleLimits = {
   ),
 };
 
-export const quotaTimeZone = variable('QUOTA_// UTC is accepted without time-zone data, because loading that takes 30 ms and 9 MB at the start.
+// UTC is accepted without time-zone data, because loading that takes 30 ms and 9 MB at the start.
 const timeZone: z.ZodType<string, string> = z
   .string()
   .refine((name) => name === 'UTC' || isTimeZone(name), 'must be a time zone such as UTC or Europe/Berlin');
@@ -79,7 +74,9 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
-}', timeZone, 'UTC', 'time zone of the calendar day for quotas');
+}
+
+export const quotaTimeZone = variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'time zone of the calendar day for quotas');
 
 export const reserveSec = variable(
   'RESERVE_SEC',

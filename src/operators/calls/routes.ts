@@ -1,7 +1,23 @@
-import { callFilters, listedCallDetail, type ListedOperatorCall, type OperatorCall, operatorCallDetail, operatorCallPage, type OperatorToolCall } from '../../protocol/operator/call.ts';
+import {
+  callFilters,
+  listedCallDetail,
+  type ListedOperatorCall,
+  type OperatorCall,
+  operatorCallDetail,
+  operatorCallPage,
+  type OperatorToolCall,
+} from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { callsOf, captionsOf, toListedCalls, toolCallsOf, toOperatorCalls, toOperatorToolCall, whyOfCall } from './view.ts';
+import {
+  callsOf,
+  captionsOf,
+  toListedCalls,
+  toolCallsOf,
+  toOperatorCalls,
+  toOperatorToolCall,
+  whyOfCall,
+} from './view.ts';
 import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { Services } from '../../http/services.ts';
