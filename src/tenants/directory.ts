@@ -10,7 +10,7 @@ export interface DirectoryDeps {
   readonly tenants: Pick<Tenants, 'all' | 'stops'>;
   readonly budgets: Pick<Budgets, 'all'>;
   readonly bus: Pick<Bus, 'subscribe'>;
-  /** Whether only tenants that name their admins admit console users (admins.ts); by default those that name none admit all. */
+  /** Whether only tenants that name their admins admit console users (`requireAdmins`); by default those that name none admit all. */
   readonly needsAdmins?: boolean;
   /**
    * Gets revoked keys that were not announced yet; after the first load that is all of them, since one may have been revoked while this process was
