@@ -19,14 +19,18 @@ interface Ring {
 const rings: Readonly<Record<string, Ring>> = {
   machines: { files: /^machines\//, rings: [], packages: ['xstate'] },
   kernel: { files: /^src\/kernel\//, rings: [], packages: ['node:'] },
-  /** How a variable is described and its text is read. */
-  kit: { files: /^config\/(?:variable|schemas|default-tenants-file)\.ts$/, rings: [], packages: ['zod', 'node:'] },
+  /** How a variable is described and its text is read; what this build is. */
+  kit: {
+    files: /^config\/(?:variable|schemas|build-info)\.ts$/,
+    rings: ['package.json'],
+    packages: ['zod', 'node:'],
+  },
   /** The variables of each feature, which only its own files and the table of all variables import. */
   variables: { files: /^src\/(?:[\w-]+\/)+variables\.ts$/, rings: ['kit', 'kernel'], packages: ['zod', 'node:'] },
   /** The table of all variables, and how the settings are read. */
   settings: {
     files: /^config\/[\w-]+\.ts$/,
-    rings: ['kit', 'variables', 'kernel', 'package.json'],
+    rings: ['kit', 'variables', 'kernel'],
     packages: ['zod'],
   },
   host: { files: /^src\/actors\//, rings: ['kernel'], packages: ['xstate'] },
@@ -139,7 +143,7 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: [
       'machines',
       'kernel',
-      'settings',
+      'kit',
       'contracts',
       'protocol',
       'auth',
@@ -197,7 +201,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   'all routes': {
     files: /^src\/http\/routes\/all\.ts$/,
-    rings: ['settings', 'operator routes', 'http'],
+    rings: ['kit', 'operator routes', 'http'],
     packages: [],
   },
   http: {
@@ -225,7 +229,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** Documents and files for people, by the routes of http: pages, the API reference, what pages load. */
   site: {
     files: /^src\/site\//,
-    rings: ['kernel', 'settings', 'contracts', 'protocol', 'tenants', 'http'],
+    rings: ['kernel', 'kit', 'contracts', 'protocol', 'tenants', 'http'],
     packages: ['node:'],
   },
   transport: {
@@ -249,6 +253,7 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: [
       'node',
       'kernel',
+      'kit',
       'settings',
       'host',
       'contracts',

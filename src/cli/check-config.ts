@@ -1,5 +1,5 @@
 import { readConfig, type Config } from '../../config/config.ts';
-import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { defaultTenantsFile } from '../../config/build-info.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import { createCallModes } from '../tenants/agents.ts';

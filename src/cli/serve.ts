@@ -1,5 +1,5 @@
 import { readConfig, type Config } from '../../config/config.ts';
-import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { defaultTenantsFile } from '../../config/build-info.ts';
 import { isLoopback } from '../kernel/origins.ts';
 import { liveEngineOf } from '../app/stores.ts';
 import type { Answerer } from '../upstream/answerer.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { defaultTenantsFile } from '../../config/build-info.ts';
 import { variable } from '../../config/variable.ts';
 
 export const tenantsFile = variable(

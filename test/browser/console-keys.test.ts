@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { defaultTenantsFile } from '../../config/build-info.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { soon } from '../support/soon.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { mergeTenantsFile } from '../../src/tenants/watch-file.ts';
-import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { defaultTenantsFile } from '../../config/build-info.ts';
 import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
