@@ -8,8 +8,7 @@ import * as reconcile from './cli/reconcile.ts';
 import * as help from './cli/help.ts';
 import * as keys from './cli/keys.ts';
 import * as migrate from './cli/migrate.ts';
-import { readDatabase } from './cli/read-database.ts';
-import { openKeyStores, openReconciliationStores, openSecretStores } from './cli/open-stores.ts';
+import { readDatabase, openKeyStores, openReconciliationStores, openSecretStores } from './cli/open-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
 import * as secrets from './cli/secrets.ts';
 import { serve } from './cli/serve.ts';
@@ -18,7 +17,7 @@ import * as stop from './cli/stop.ts';
 import { tellFault } from './cli/tell-fault.ts';
 import { exitCode, type Terminal } from './cli/terminal.ts';
 import * as webhooks from './cli/webhooks.ts';
-import { work } from './cli/work.ts';
+import { work } from './cli/run-node.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 

@@ -18,7 +18,7 @@ import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { findMissingSecrets, sendersOf, verifiersOf } from '../tenant-secrets/secrets.ts';
-import type { KeptInDatabase } from './read-database.ts';
+import type { KeptInDatabase } from './open-stores.ts';
 import { faultWords } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 

@@ -18,7 +18,7 @@ import {
 } from '../tenants/keys.ts';
 import { warningsOf } from '../tenants/key-rules.ts';
 import { asFileError, readTenantsFile } from '../tenants/tenants-file.ts';
-import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
+import { keysAsJson, keysAsText, type KeyShown, widgetTag } from './key-view.ts';
 import {
   byCommand,
   need,
@@ -29,7 +29,6 @@ import {
   type OpenStores,
   type StoreTerminal,
 } from './store-command.ts';
-import { widgetTag } from './widget-tag.ts';
 
 export interface KeyStores extends Omit<KeyDeps, 'clock'>, OpenStores {
   readonly tenants: KeyDeps['tenants'] & Pick<Tenants, 'merge'>;

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { openReconciliation } from '../app/reconciliation.ts';
 import { openSealers } from '../app/core.ts';
 import { openCommandBus } from '../app/stores.ts';
 import type { Database } from '../database/database.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrate, requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import type { ExportStores } from '../exports/rows.ts';
 import { systemClock } from '../kernel/time.ts';
@@ -11,7 +13,6 @@ import { Disposables } from '../kernel/async.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
-import { createPostgresReconciliations } from '../stores/reconciliations/postgres.ts';
 import { createEvents } from '../telemetry/events.ts';
 import { createLog } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -20,6 +21,10 @@ import type { SecretStores } from './secrets.ts';
 import type { StopStores } from './stop.ts';
 import type { OpenStores } from './store-command.ts';
 import type { WebhookStores } from './webhooks.ts';
+import type { Budget } from '../stores/budgets/contract.ts';
+import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
+import type { WebhookEndpoint } from '../stores/webhooks/contract.ts';
 
 const ignore = (): void => undefined;
 
@@ -70,9 +75,41 @@ export function openReconciliationStores(
     deps: openReconciliation({
       config,
       prices: readPrices(config.calls.pricesFile),
-      store: createPostgresReconciliations(database),
+      store: createPostgresStores(database).reconciliations,
       clock: systemClock,
       events: createEvents(createLog(config.logLevel, false, process.stderr), new Metrics()),
     }),
   }));
+}
+
+/** What `check-config` reads from the database. */
+export interface KeptInDatabase {
+  /** Including keys that are in no file. */
+  readonly tenants: readonly Tenant[];
+  readonly secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[];
+  /** Of all tenants, also those that are in no file. */
+  readonly webhooks: readonly Pick<WebhookEndpoint, 'id' | 'tenantId'>[];
+  /** Likewise, and of the installation. */
+  readonly budgets: readonly Pick<Budget, 'id' | 'tenantId'>[];
+}
+
+/**
+ * Reads the database; undefined if there is no embedded database yet. It changes nothing, not even an old schema.
+ * @throws what `openDatabase` and `requireMigrated` throw
+ */
+export async function readDatabase(config: Config): Promise<KeptInDatabase | undefined> {
+  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, 'postgres'))) return undefined;
+  const database = await openDatabase(config);
+  try {
+    await requireMigrated(database);
+    const { tenants, tenantSecrets, webhooks, budgets } = createPostgresStores(database);
+    return {
+      tenants: await tenants.all(),
+      secrets: await tenantSecrets.list(),
+      webhooks: await webhooks.list(),
+      budgets: await budgets.all(),
+    };
+  } finally {
+    await database.close();
+  }
 }

@@ -5,7 +5,7 @@ import { liveEngineOf } from '../app/stores.ts';
 import type { Answerer } from '../upstream/answerer.ts';
 import { runNode, untilSignal, type StartedNode } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
-import { widgetTag } from './widget-tag.ts';
+import { widgetTag } from './key-view.ts';
 import { superviseWorkers } from './workers.ts';
 
 /**

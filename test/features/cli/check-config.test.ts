@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
 import { startApp } from '../../../src/app/app.ts';
 import { run as check, type CheckTerminal } from '../../../src/cli/check-config.ts';
-import type { KeptInDatabase } from '../../../src/cli/read-database.ts';
+import type { KeptInDatabase } from '../../../src/cli/open-stores.ts';
 import { tellFault } from '../../../src/cli/tell-fault.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
