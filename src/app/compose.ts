@@ -2,7 +2,7 @@ import { version } from '../../config/build-info.ts';
 import type { ChannelDeps } from '../channel/deps.ts';
 import { Hub } from '../channel/hub.ts';
 import { createPipeline } from '../http/pipeline.ts';
-import { createReadiness } from '../http/readiness.ts';
+import { createReadiness } from '../http/routes/health.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import { addressesOf } from '../protocol/email.ts';
 import { openCreates } from '../voice/create/create-session.ts';

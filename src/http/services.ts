@@ -22,7 +22,7 @@ import type { StopDeps } from '../tenants/emergency-stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { Creates } from '../voice/create/create-session.ts';
 import type { EndpointsDeps } from '../webhooks/endpoints.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness } from '../protocol/health.ts';
 import type { Origins } from './steps/origin.ts';
 
 /** What the routes use besides the features. */

@@ -14,3 +14,5 @@ export const readiness = z.object({
   ready: z.boolean().describe('Whether all dependencies are healthy and the process is not draining'),
   dependencies: z.record(z.string(), dependency).describe('The dependencies, by name'),
 });
+
+export type Readiness = Readonly<z.infer<typeof readiness>>;

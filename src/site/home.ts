@@ -2,7 +2,7 @@ import { repository } from '../../config/build-info.ts';
 import { isLoopback } from '../kernel/origins.ts';
 import { html, type Html } from './html.ts';
 import { isLocal } from '../http/client-address.ts';
-import type { Readiness } from '../http/readiness.ts';
+import type { Readiness } from '../protocol/health.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { assetRoute, pageRoute, sendFile, sendPage, shareTags, webFile } from './files.ts';

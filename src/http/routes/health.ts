@@ -1,5 +1,5 @@
 import { shared } from '../../kernel/async.ts';
-import { readiness as readinessReply } from '../../protocol/health.ts';
+import { readiness as readinessReply, type DependencyHealth, type Readiness } from '../../protocol/health.ts';
 import { done } from '../../protocol/fields.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -70,4 +70,39 @@ export function healthRoutes({ core: { config, metrics }, readiness }: Pick<Serv
 
 function exampleReadiness(ok: boolean) {
   return { ready: ok, dependencies: { database: { ok, ms: ok ? 1 : 1000 }, registry: { ok: true, ms: 1 } } };
+}
+
+/** Checks that one dependency answers. @throws when it does not */
+type Probe = () => Promise<void>;
+
+const PROBE_MS = 1000;
+
+/** Checks whether the service is ready. Concurrent callers share one check of each dependency, because no window limits them. */
+export function createReadiness(
+  probes: Readonly<Record<string, Probe>>,
+  isAccepting: () => boolean,
+): () => Promise<Readiness> {
+  const ask = shared(() =>
+    Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const)),
+  );
+  return async () => {
+    const answers = await ask();
+    const ready = isAccepting() && answers.every(([, answer]) => answer.ok);
+    return { ready, dependencies: Object.fromEntries(answers) };
+  };
+}
+
+async function timed(probe: Probe): Promise<DependencyHealth> {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_MS);
+  });
+  const answer = probe().then(
+    () => true,
+    () => false,
+  );
+  const ok = await Promise.race([answer, deadline]);
+  clearTimeout(timer);
+  return { ok, ms: Math.round(performance.now() - startedAt) };
 }
