@@ -1,4 +1,4 @@
-import { shared } from '../../kernel/async.ts';
+import { shared, withTimeout } from '../../kernel/async.ts';
 import { readiness as readinessReply, type DependencyHealth, type Readiness } from '../../protocol/health.ts';
 import { done } from '../../protocol/fields.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
@@ -94,15 +94,11 @@ export function createReadiness(
 
 async function timed(probe: Probe): Promise<DependencyHealth> {
   const startedAt = performance.now();
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_MS);
-  });
+  let ok = false;
   const answer = probe().then(
-    () => true,
+    () => (ok = true),
     () => false,
   );
-  const ok = await Promise.race([answer, deadline]);
-  clearTimeout(timer);
+  await withTimeout(PROBE_MS, answer);
   return { ok, ms: Math.round(performance.now() - startedAt) };
 }
