@@ -83,12 +83,8 @@ export interface Metering {
 }
 
 /** The session that a report names, proved by its client. */
-export interface ReportingSession {
-  readonly sessionId: string;
-  readonly subject: string;
-  readonly caller: 'widget' | 'console';
+export interface ReportingSession extends Pick<MeteredCall, 'sessionId' | 'subject' | 'caller' | 'keyId'> {
   readonly tenantId: string | null;
-  readonly keyId: string | null;
 }
 
 /** Reports by clients of sessions whose calls are metered here. @throws Unavailable when the database is away */

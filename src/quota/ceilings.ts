@@ -1,5 +1,6 @@
 import type { ValuesOf } from '../../config/variable.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { BudgetOwner } from '../budgets/counted-by.ts';
 import { iso } from '../kernel/time.ts';
 import { toMicroDollars } from '../protocol/money.ts';
 import type { KeyOverrides, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
@@ -109,18 +110,14 @@ export function sharedCeilings(
 }
 
 /** Whose daily ceilings are checked. */
-export interface CeilingsHolder {
-  readonly subject: string;
+export interface CeilingsHolder extends BudgetOwner {
   readonly tenantId: string;
-  readonly keyId: string | null;
   /** The subject's own. */
   readonly limits: CallerLimits;
   /** Which of them the widget key itself sets. */
   readonly overrides?: KeyOverrides | undefined;
   /** Those that the subject shares with others. */
   readonly shared: readonly SharedCeilings[];
-  /** The agent that the session speaks with; undefined where only the session knows it. */
-  readonly agentId?: string | null | undefined;
   /** The session whose call is to be opened; undefined for a session that is to be created. */
   readonly sessionId?: string | undefined;
 }
