@@ -63,19 +63,6 @@ export const consoleLimits = {
   ),
 };
 
-// UTC is accepted without time-zone data, because loading that takes 30 ms and 9 MB at the start.
-const timeZone: z.ZodType<string, string> = z
-  .string()
-  .refine((name) => name === 'UTC' || isTimeZone(name), 'must be a time zone such as UTC or Europe/Berlin');
-
-function isTimeZone(name: string): boolean {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
-
 export const quotaTimeZone = variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'time zone of the calendar day for quotas');
 
 export const reserveSec = variable(
