@@ -40,6 +40,8 @@ export interface Statements {
   readonly value: <T>(text: TemplateStringsArray, ...values: Values) => Promise<T>;
   /** Runs a statement for its effect alone. */
   readonly write: (text: TemplateStringsArray, ...values: Values) => Promise<void>;
+  /** Whether a statement has written, or returned, a row. */
+  readonly some: (text: TemplateStringsArray, ...values: Values) => Promise<boolean>;
   /** How many rows a statement has written, or returned. */
   readonly execute: (text: TemplateStringsArray, ...values: Values) => Promise<number>;
 }
@@ -54,6 +56,7 @@ export function statementsOf(database: Pick<Database, 'run'>, options?: WorkOpti
     column: async <T>(text: TemplateStringsArray, ...values: Values) => (await run(text, values)).map(firstOf) as T[],
     value: async <T>(text: TemplateStringsArray, ...values: Values) => firstOf((await run(text, values))[0] ?? {}) as T,
     write: async (text, ...values) => void (await run(text, values)),
+    some: async (text, ...values) => (await run(text, values)).count > 0,
     execute: async (text, ...values) => (await run(text, values)).count,
   };
 }

@@ -130,12 +130,12 @@ export function startHousekeeping(database: Database, intervalMs = INTERVAL_MS):
 
 async function keepHouse(database: Database): Promise<void> {
   const options = { deadlineMs: DEADLINE_MS };
-  const { column, value, execute } = statementsOf(database, options);
+  const { column, value, write } = statementsOf(database, options);
   const tables = await column<string>`
     select format('%I.%I', schemaname, relname) from pg_stat_user_tables
     where n_dead_tup > ${DEAD_ROWS} + n_live_tup / 5`;
   for (const name of tables) await database.run((sql) => sql.unsafe(`vacuum (analyze) ${name}`), options);
   const logBytes = await value<number>`
     select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::int8 from pg_control_checkpoint()`;
-  if (logBytes > CHECKPOINT_BYTES) await execute`checkpoint`;
+  if (logBytes > CHECKPOINT_BYTES) await write`checkpoint`;
 }

@@ -7,7 +7,7 @@ import type { Budget, Budgets, NewBudget } from './contract.ts';
 
 /** Budgets in PostgreSQL. */
 export function createPostgresBudgets(database: Database): Budgets {
-  const { query, execute } = statementsOf(database);
+  const { query, some } = statementsOf(database);
   return {
     all: () => query<Budget>`select ${columns} from budget order by tenant_id, id`,
 
@@ -25,25 +25,17 @@ export function createPostgresBudgets(database: Database): Budgets {
         return made ?? 'taken';
       }),
 
-    async save(
+    save: (
       { tenantId, id, microDollars, tokens, microMinutes, warnAt, atLimit, tell, madeBy, changedAtMs },
       expectedVersion,
-    ) {
-      return (
-        (await execute`
+    ) => some`
         update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, micro_minutes = ${microMinutes},
           warn_at = ${JSON.stringify(warnAt)}::text::jsonb, at_limit = ${atLimit}, tell = ${listOf(tell)}::text::jsonb,
           made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
-        where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`) > 0
-      );
-    },
+        where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`,
 
-    async delete(tenantId, id) {
-      return (
-        (await execute`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`) >
-        0
-      );
-    },
+    delete: (tenantId, id) =>
+      some`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`,
   };
 }
 

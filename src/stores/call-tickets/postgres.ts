@@ -27,7 +27,7 @@ export function createPostgresCallTickets(database: Database): CallTickets {
  * statement.
  */
 export function createPostgresResumeTokens(database: Database): ResumeTokens {
-  const { column, value, write, execute } = statementsOf(database);
+  const { column, value, write, some } = statementsOf(database);
   return {
     replace: grouped(async (tokens: readonly ResumeToken[]) => {
       // If two are for one session the later one is kept, as if they had come one after the other.
@@ -49,20 +49,15 @@ export function createPostgresResumeTokens(database: Database): ResumeTokens {
     find: (hash, atMs) => value<string | undefined>`
       select session_id from resume_token where hash = ${hash} and until_ms > ${atMs}`,
 
-    has: async (sessionId, atMs) =>
-      (await execute`select from resume_token where session_id = ${sessionId} and until_ms > ${atMs}`) > 0,
+    has: (sessionId, atMs) => some`select from resume_token where session_id = ${sessionId} and until_ms > ${atMs}`,
 
-    async spend(hash, ticket, atMs) {
-      return (
-        (await execute`
+    spend: (hash, ticket, atMs) => some`
         with spent as (
           delete from resume_token
           where hash = ${hash} and session_id = ${ticket.sessionId} and until_ms > ${atMs} returning session_id
         )
         insert into call_ticket (hash, session_id, until_ms)
-        select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`) > 0
-      );
-    },
+        select ${ticket.hash}, session_id, ${ticket.untilMs}::bigint from spent`,
 
     giveBack: ({ hash, sessionId, untilMs }, ticketHash) => write`
       with gone as (delete from call_ticket where hash = ${ticketHash})

@@ -10,7 +10,7 @@ interface Row extends Omit<ClockAgreement, 'leads'> {
 
 /** What nodes agree on about the time, in a table with one row. */
 export function createPostgresClockAgreements(database: Database): ClockAgreements {
-  const { first, write, execute } = statementsOf(database);
+  const { first, write, some } = statementsOf(database);
   return {
     async read() {
       const row = await first<Row>`
@@ -27,8 +27,7 @@ export function createPostgresClockAgreements(database: Database): ClockAgreemen
 
     vouch: () => write`update agreed_time set vouched = vouched + 1, vouched_at_ms = ${nowMs}`,
 
-    async note({ registryMs, sinceMs, databaseMs }, version) {
-      const noted = await execute`
+    note: ({ registryMs, sinceMs, databaseMs }, version) => some`
         insert into agreed_time as kept
           (version, registry_lead_ms, since_ms, database_lead_ms, vouched, vouched_at_ms)
         values (1, ${Math.round(registryMs)}, ${Math.round(sinceMs)}, ${Math.round(databaseMs)}, 1, ${nowMs})
@@ -36,9 +35,7 @@ export function createPostgresClockAgreements(database: Database): ClockAgreemen
         set version = kept.version + 1, registry_lead_ms = excluded.registry_lead_ms, since_ms = excluded.since_ms,
           database_lead_ms = excluded.database_lead_ms, vouched = kept.vouched + 1, vouched_at_ms = excluded.vouched_at_ms
         where kept.version = ${version}
-        returning 1`;
-      return noted === 1;
-    },
+        returning 1`,
   };
 }
 

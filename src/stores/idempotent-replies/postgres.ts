@@ -19,7 +19,7 @@ interface Row {
 
 /** Kept replies in PostgreSQL: looks that arrive together share one statement. */
 export function createPostgresIdempotentReplies(database: Database): IdempotentReplies {
-  const { query, write, execute } = statementsOf(database);
+  const { query, write, some } = statementsOf(database);
   const lookAt = grouped(async (looks: readonly Look[]) => {
     const rows = await query<Row>`
       select key_hash, body_hash, sealed, until_ms
@@ -34,13 +34,13 @@ export function createPostgresIdempotentReplies(database: Database): IdempotentR
     async claim(keyHash, bodyHash, claimMs, atMs) {
       const token = randomId();
       // In one step: takes the row if there is none, or if the claim or the reply in it has lapsed.
-      const count = await execute`
+      const isClaimed = await some`
         insert into replay as held (key_hash, body_hash, token, sealed, until_ms)
         values (${keyHash}, ${bodyHash}, ${token}, null, ${atMs + claimMs})
         on conflict (key_hash) do update set body_hash = excluded.body_hash, token = excluded.token, sealed = null,
           until_ms = excluded.until_ms
           where held.until_ms <= ${atMs}`;
-      if (count === 1) return { kind: 'claimed', token };
+      if (isClaimed) return { kind: 'claimed', token };
       const found = await look(keyHash, bodyHash, atMs);
       // Given up meanwhile: another request may have claimed it by now.
       return found.kind === 'free' ? { kind: 'pending' } : found;

@@ -9,17 +9,16 @@ import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-chal
 
 /** Console logins in PostgreSQL. */
 export function createPostgresLogins(database: Database): Logins {
-  const { query, first, write, execute } = statementsOf(database);
+  const { query, first, write, some } = statementsOf(database);
   return {
     load: (id) => first<AuthRecord>`select ${loginColumns} from login where id = ${id}`,
 
-    async save({ id, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }, expectedVersion) {
+    save({ id, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }, expectedVersion) {
       // The other fields never change: whose login it is, and when it began.
-      const count = await execute`
+      return some`
         update login set renewed_at_ms = ${renewedAtMs}, expires_at_ms = ${expiresAtMs},
           destroyed_at_ms = ${destroyedAtMs}, destroy_reason = ${destroyReason}, version = ${version}
         where id = ${id} and version = ${expectedVersion}`;
-      return count === 1;
     },
 
     ofEmail: (email, limit, activeAtMs) => query<AuthRecord>`
@@ -82,19 +81,18 @@ function insertedLogin(record: AuthRecord, subject?: string): Fragment {
 
 /** OTP challenges in PostgreSQL. */
 export function createPostgresChallenges(database: Database): Challenges {
-  const { query, first, write, execute } = statementsOf(database);
+  const { query, first, write, some } = statementsOf(database);
   return {
     load: (id) => first<ChallengeRecord>`select ${challengeColumns} from otp_challenge where id = ${id}`,
 
-    async save(record, expectedVersion, lockedAtMs) {
+    save(record, expectedVersion, lockedAtMs) {
       const { subject, attempts } = record;
       const data = { tenantId: null, subject, attempts };
       const locked =
         lockedAtMs === undefined ? [] : [{ type: 'login.locked', tenantId: null, atMs: lockedAtMs, data } as const];
-      const saved = await execute`
+      return some`
         with saved as (${saving(record, expectedVersion)} returning id), ${writeGivenEvents(locked)}
         select id from saved`;
-      return saved === 1;
     },
 
     redeem: (record, expectedVersion, login) =>

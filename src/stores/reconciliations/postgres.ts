@@ -21,19 +21,14 @@ import { addTokens, tokensOf } from '../ledger/contract.ts';
 
 /** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
-  const { column, value, execute } = statementsOf(database);
+  const { column, value, some } = statementsOf(database);
   return {
     counted: (providers, fromMs, toMs) => countDay(database, providers, fromMs, toMs),
 
-    async claim(day, upstream, atMs, notSinceMs) {
-      return (
-        (await execute`
+    claim: (day, upstream, atMs, notSinceMs) => some`
         insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
         on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}
-          or kept.asked_at_ms <= ${atMs - ASK_AGAIN_MS} and coalesce((kept.report::json ->> 'askedAtMs')::bigint, 0) < kept.asked_at_ms`) ===
-        1
-      );
-    },
+          or kept.asked_at_ms <= ${atMs - ASK_AGAIN_MS} and coalesce((kept.report::json ->> 'askedAtMs')::bigint, 0) < kept.asked_at_ms`,
 
     async save(reconciled, mailTo) {
       const { day, upstream, state, unexplainedMicroDollars, askedAtMs } = reconciled;

@@ -4,7 +4,7 @@ import type { SavedView, SavedViews } from './contract.ts';
 
 /** Views of operators in PostgreSQL. */
 export function createPostgresSavedViews(database: Database): SavedViews {
-  const { query, execute } = statementsOf(database);
+  const { query, some } = statementsOf(database);
   return {
     save({ id, owner, tenantId, name, href, createdAtMs }, most) {
       return database.transaction(async (sql) => {
@@ -27,9 +27,7 @@ export function createPostgresSavedViews(database: Database): SavedViews {
         or ${tenants === undefined ? sql`tenant_id is not null` : sql`tenant_id = any(${tenants}::text[])`}
       order by owner <> ${owner}, name, id limit 500`,
 
-    async delete(owner, id) {
-      return (await execute`delete from saved_view where owner = ${owner} and id = ${id}`) > 0;
-    },
+    delete: (owner, id) => some`delete from saved_view where owner = ${owner} and id = ${id}`,
   };
 }
 

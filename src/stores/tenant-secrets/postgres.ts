@@ -5,7 +5,7 @@ import type { SealedSecret, TenantSecret, TenantSecrets } from './contract.ts';
 
 /** Secrets of tenants in PostgreSQL. */
 export function createPostgresTenantSecrets(database: Database): TenantSecrets {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, some } = statementsOf(database);
   return {
     insert(secret) {
       const { tenantId, name, version, sealed, createdAtMs, createdBy } = secret;
@@ -36,9 +36,7 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
     any: () => first<Pick<TenantSecret, 'tenantId' | 'name'>>`
       select tenant_id, name from tenant_secret limit 1`,
 
-    async delete(tenantId, name) {
-      return (await execute`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`) > 0;
-    },
+    delete: (tenantId, name) => some`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`,
   };
 }
 

@@ -31,7 +31,7 @@ function toKey({ bots, ...key }: KeyRow): WidgetKey {
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, some } = statementsOf(database);
 
   /** Reads what the key was before under a lock, so that of two simultaneous changes the second sees the first. */
   async function change(
@@ -144,9 +144,7 @@ export function createPostgresTenants(database: Database): Tenants {
       return kept as Stop;
     },
 
-    async liftStop(tenantId) {
-      return (await execute`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`) > 0;
-    },
+    liftStop: (tenantId) => some`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`,
   };
 }
 

@@ -24,7 +24,7 @@ const IN_PROCESS = 'local';
 
 /** Calls in PostgreSQL. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SCANNED): VoiceCalls {
-  const { query, first, value, execute } = statementsOf(database);
+  const { query, first, value, some } = statementsOf(database);
   return {
     // A node that takes over a dead node's calls asks for all of them at once.
     load: groupedById(
@@ -32,9 +32,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       ({ id }) => id,
     ),
 
-    async save(record, expectedVersion) {
-      return (await execute`${saving(record, expectedVersion)}`) === 1;
-    },
+    save: (record, expectedVersion) => some`${saving(record, expectedVersion)}`,
 
     insert(record, most) {
       return database.transaction(async (sql) => {
@@ -90,7 +88,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
 
 /** The live nodes, in PostgreSQL. */
 export function createPostgresLiveNodes(database: Database): LiveNodes {
-  const { query, write, execute } = statementsOf(database);
+  const { query, write, some } = statementsOf(database);
   return {
     renew: (node, untilMs, atMs) => query<LiveNode>`
       with renewed as (
@@ -100,9 +98,7 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
 
     leave: (node) => write`delete from live_node where node = ${node}`,
 
-    async hasOther(node, atMs) {
-      return (await execute`select 1 from live_node where node <> ${node} and until_ms > ${atMs} limit 1`) > 0;
-    },
+    hasOther: (node, atMs) => some`select 1 from live_node where node <> ${node} and until_ms > ${atMs} limit 1`,
   };
 }
 
@@ -125,18 +121,17 @@ function rowOf(record: CallRecord) {
 
 /** Calls of tools in PostgreSQL. */
 export function createPostgresToolCalls(database: Database): ToolCalls {
-  const { query, first, execute } = statementsOf(database);
+  const { query, first, some } = statementsOf(database);
   return {
     load: (id) => first<ToolCallRecord>`select ${toolColumns} from tool_call where id = ${id}`,
 
-    async save(record, expectedVersion) {
+    save(record, expectedVersion) {
       const { id, state, untilMs, tries, code, detail, ms, bytes, endReason, fence, version } = record;
-      const count = await execute`
+      return some`
         update tool_call set state = ${state}, until_ms = ${untilMs}, tries = ${tries}, code = ${code}, detail = ${detail},
           ms = ${ms}, bytes = ${bytes}, end_reason = ${endReason}, fence = ${fence}, version = ${version}
         where id = ${id} and version = ${expectedVersion}
           and exists (select from voice_call where voice_call.id = tool_call.call_id and voice_call.fence = ${fence})`;
-      return count === 1;
     },
 
     async insert(records, most) {

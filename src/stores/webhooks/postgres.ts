@@ -33,23 +33,22 @@ const MAX_FINISHES = 100;
 /** Webhooks in PostgreSQL: outcomes that arrive together are saved together. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {
   const statements = statementsOf(database);
-  const { query, first, column, value, execute } = statements;
+  const { query, first, column, value, execute, some } = statements;
   const patient = statementsOf(database, PATIENT);
   const finish = grouped<Finish, void>((finishes) => finishAll(statements, finishes), MAX_FINISHES);
 
   return {
     load: (id) => first<EndpointRecord>`select ${recordOf} from webhook_endpoint where id = ${id}`,
 
-    async save(record, expectedVersion, facts = []) {
+    save(record, expectedVersion, facts = []) {
       const { id, state, failures, failingSinceMs, probeAtMs, healthySinceMs, disabledFor, version } = record;
-      const saved = await execute`
+      return some`
         with saved as (
           update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
             probe_at_ms = ${probeAtMs}, probes = ${record.probes}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
           where id = ${id} and version = ${expectedVersion} returning id
         ), ${writeGivenEvents(facts)}
         select id from saved`;
-      return saved === 1;
     },
 
     insert(endpoint, most) {
@@ -160,12 +159,9 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       return new Map(found.map(({ id, waiting }) => [id, waiting]));
     },
 
-    async replay(endpointId, eventId, atMs) {
-      const replayed = await execute`
+    replay: (endpointId, eventId, atMs) => some`
         update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null
-        where event_id = ${eventId} and endpoint_id = ${endpointId}`;
-      return replayed === 1;
-    },
+        where event_id = ${eventId} and endpoint_id = ${endpointId}`,
 
     countReplay: (filter) => value<number>`select count(*) from (${replaySome(filter)}) as chosen`,
 
