@@ -38,7 +38,7 @@ const rings: Readonly<Record<string, Ring>> = {
   protocol: { files: /^src\/protocol\//, rings: ['machines'], packages: ['zod'] },
   /** What engines promise, and rules and texts that every engine shares: no contract knows an engine. */
   contracts: {
-    files: /contract\.ts$|^src\/(?:mail\/templates\/[\w-]+|stores\/grouped)\.ts$/,
+    files: /contract\.ts$|^src\/mail\/templates\/[\w-]+\.ts$/,
     rings: ['machines', 'kernel', 'host', 'protocol'],
     packages: [],
   },

@@ -3,7 +3,7 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { chunksOf } from '../kernel/collections.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import { grouped } from '../stores/grouped.ts';
+import { grouped } from '../kernel/async.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
 /** Hears what the history finds out about the sessions that are written to it. */

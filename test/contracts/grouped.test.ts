@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { grouped } from '../../src/stores/grouped.ts';
+import { grouped } from '../../src/kernel/async.ts';
 
 /** A group that is being processed until the test decides how it ends. */
 interface Group {

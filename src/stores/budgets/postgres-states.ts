@@ -2,7 +2,7 @@ import { budgetRecordId } from '../../../machines/budget/selectors.ts';
 import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment, type Statements } from '../../database/statements.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import { appended } from '../journal/postgres.ts';
 import { writeGivenEvents } from '../webhooks/outbox.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';

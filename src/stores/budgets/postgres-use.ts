@@ -1,7 +1,7 @@
 import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment, type Statements } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import { addTotals, type UsageTotals } from '../ledger/contract.ts';
 import { MAX_SCANNED, runScan } from '../scanned-page.ts';
 import type {

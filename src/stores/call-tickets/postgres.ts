@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import type { CallTicket, CallTickets, ResumeToken, ResumeTokens } from './contract.ts';
 
 /** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */

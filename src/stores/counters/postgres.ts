@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import type { Counters, CounterTake } from './contract.ts';
 
 interface Ask {

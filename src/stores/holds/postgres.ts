@@ -1,6 +1,6 @@
 import { PATIENT, type Database, type TransactionSql, LOCKS } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { HeldAccount, Holds } from './contract.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { randomId } from '../../kernel/ids.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import type { ReplyState, IdempotentReplies } from './contract.ts';
 
 interface Look {

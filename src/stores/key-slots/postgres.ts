@@ -1,6 +1,6 @@
 import { type AnySql, type Database, type TransactionSql, LOCK_CLASSES } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';
 
 interface Confirmation extends KeyName {

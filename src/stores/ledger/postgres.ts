@@ -1,7 +1,7 @@
 import type { AnySql, Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
 import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { rolledUp, withSession } from './roll-ups.ts';

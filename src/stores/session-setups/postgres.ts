@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import { groupedById } from '../grouped.ts';
+import { groupedById } from '../../kernel/async.ts';
 import type { SessionSetup, SessionSetups } from './contract.ts';
 
 /** Setups read in one statement; not more, because instructions may be long. */

@@ -2,7 +2,7 @@ import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { Database } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { groupedById } from '../grouped.ts';
+import { groupedById } from '../../kernel/async.ts';
 import { MAX_SCANNED, ofTenants } from '../scanned-page.ts';
 import { mayWriteEvents, writeCallEvents } from '../webhooks/outbox.ts';
 import type {

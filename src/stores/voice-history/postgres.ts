@@ -1,7 +1,7 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { PATIENT, type Database, type TransactionSql, LOCKS } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { grouped, groupedById } from '../grouped.ts';
+import { grouped, groupedById } from '../../kernel/async.ts';
 import { givenBack } from '../holds/postgres.ts';
 import { MAX_SCANNED, ofTenants } from '../scanned-page.ts';
 import { writeChangedEvents, writeStartedEvents } from '../webhooks/outbox.ts';

@@ -2,7 +2,7 @@ import { LAST_PROBE_MS, newEndpoint } from '../../../machines/webhook-endpoint/s
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import { PATIENT, type Database, LOCK_CLASSES, CHUNK_ROWS, type AnySql } from '../../database/database.ts';
 import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../../kernel/async.ts';
 import { MAX_SCANNED, INSTALLATION, ofTenants } from '../scanned-page.ts';
 import {
   claimDue,
@@ -87,13 +87,12 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
         types = coalesce(${types === undefined ? null : [...types]}::text[], types), version = version + 1
       where id = ${id} returning ${columns}`,
 
-    async delete(id) {
-      const gone = await patient.execute`
+    delete(id) {
+      return patient.some`
         with dropped as (
           delete from webhook_delivery where endpoint_id = ${id} and not exists (select from webhook_endpoint where id = ${id} and in_file)
         )
         delete from webhook_endpoint where id = ${id} and not in_file`;
-      return gone === 1;
     },
 
     tell: (endpointId, type, data, atMs) => value<string | undefined>`${writeTestEvent(endpointId, type, data, atMs)}`,
