@@ -1,7 +1,4 @@
-import { createInProcessKeySlots } from '../stores/key-slots/in-process.ts';
-import type { ReplayMemory } from '../operators/what-if/replay.ts';
-import { createInProcessCounters } from '../stores/counters/in-process.ts';
-import { createInProcessSlots } from '../stores/slots/in-process.ts';
+import { createReplayMemory } from '../stores/replay-memory.ts';
 import { hostname } from 'node:os';
 import { version } from '../../config/build-info.ts';
 import type { Identity } from '../auth/identity.ts';
@@ -119,7 +116,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
       clock,
       dayOf: (atMs: number) => core.calendar(atMs).day,
     },
-    replayMemory: newReplayMemory,
+    replayMemory: createReplayMemory,
     machines: () => (machines ??= describeMachines(config)),
     /** A dependency is ready only if it answers now, took the last probe's write, and real work on it succeeds. */
     probes: {
@@ -133,11 +130,6 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
       },
     },
   };
-}
-
-function newReplayMemory(): ReplayMemory {
-  const keySlots = createInProcessKeySlots(createInProcessSlots());
-  return { counters: createInProcessCounters(), slots: createInProcessSlots(), keySlots };
 }
 
 function openFeed(

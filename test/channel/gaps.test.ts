@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { Bus } from '../../src/stores/bus/contract.ts';
-import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
-import { createInProcessStores } from '../../src/stores/in-process.ts';
+import { createInProcessBus, createInProcessStores } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
 import { dueAt } from '../../src/voice/deadlines.ts';
 import type { TestApp } from '../support/app.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { dueAt } from '../../src/voice/deadlines.ts';
-import { createInProcessStores } from '../../src/stores/in-process.ts';
+import { createInProcessStores, createInProcessSlots } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
-import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
 import { somebody } from '../support/app.ts';
 import { ManualClock, MINUTE, SECOND } from '../support/clock.ts';
 import { attached, ChannelClient } from './client.ts';

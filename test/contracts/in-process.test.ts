@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
-import { createInProcessCounters } from '../../src/stores/counters/in-process.ts';
-import { createInProcessKeySlots } from '../../src/stores/key-slots/in-process.ts';
-import { createInProcessRecaps } from '../../src/stores/recaps/in-process.ts';
-import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
+import {
+  createInProcessBus,
+  createInProcessRecaps,
+  createInProcessSlots,
+  createInProcessWindows,
+} from '../../src/stores/in-process.ts';
+import { createInProcessCounters, createInProcessKeySlots } from '../../src/stores/replay-memory.ts';
 import { createInProcessVoiceRegistry } from '../../src/stores/voice-registry/in-process.ts';
-import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
 import type { KeyName } from '../../src/stores/key-slots/contract.ts';
 import { opened } from '../machines/voice-session-support.ts';
 import { busContract } from './bus.ts';

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
-import { createInProcessBus, type InProcessBus } from '../../src/stores/bus/in-process.ts';
+import {
+  createInProcessBus,
+  type InProcessBus,
+  createInProcessStores,
+  createInProcessSlots,
+} from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
-import { createInProcessStores } from '../../src/stores/in-process.ts';
-import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
 import type { NodeLeases } from '../../src/stores/slots/contract.ts';
 import { dueAt } from '../../src/voice/deadlines.ts';
 import { attached } from '../channel/client.ts';

@@ -5,7 +5,7 @@ import { ElapsedTime, MAX_SLEW } from '../../src/stores/clock/node-time.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { ClockAgreement, ClockLeads } from '../../src/stores/clock/contract.ts';
 import { createSharedClock, type SharedClock } from '../../src/stores/clock/shared-clock.ts';
-import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
+import { createInProcessSlots } from '../../src/stores/in-process.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 
 const SYNC = 5 * SECOND;

@@ -4,7 +4,7 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import type { Bus, BusListener } from '../../src/stores/bus/contract.ts';
-import { listenerOf } from '../../src/stores/bus/in-process.ts';
+import { listenerOf } from '../../src/stores/in-process.ts';
 import { restoreWhatIsLost } from '../../src/stores/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';

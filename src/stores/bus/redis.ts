@@ -4,7 +4,7 @@ import { tagOfSession } from '../../redis/tags.ts';
 import type { Bus, FollowedSessions } from './contract.ts';
 import { type BusMessage, readBusMessage, sessionOf } from '../../protocol/bus.ts';
 import { FollowedInRedis, followersOf } from './followed.ts';
-import { createInProcessBus, Listeners } from './in-process.ts';
+import { createInProcessBus, Listeners } from '../in-process.ts';
 
 /** Every node listens on it. */
 const CHANNEL = 'bus';

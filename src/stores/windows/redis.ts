@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagOfText } from '../../redis/tags.ts';
 import type { WindowCount, Windows } from './contract.ts';
-import { createInProcessWindows } from './in-process.ts';
+import { createInProcessWindows } from '../in-process.ts';
 
 export interface RedisWindowsDeps {
   readonly redis: Pick<Redis, 'run' | 'wholeKey'>;

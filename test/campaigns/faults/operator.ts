@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/kernel/time.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { openRedis } from '../../../src/redis/connection.ts';
 import { createRedisBus } from '../../../src/stores/bus/redis.ts';
-import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessBus } from '../../../src/stores/in-process.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import { findKey, revokeKey } from '../../../src/tenants/keys.ts';
 import type { About, Call, Journal, Outcome } from '../../support/journal.ts';

@@ -2,7 +2,7 @@ import jwt from 'jsonwebtoken';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessBus } from '../../../src/stores/in-process.ts';
 import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
 import { createPostgresRetention } from '../../../src/stores/retention/postgres.ts';
 import { consoleLogins, HOUR, MINUTE, secret, SECOND, somebody, START, type TrustingLogins } from './parts.ts';

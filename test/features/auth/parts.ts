@@ -14,7 +14,7 @@ import { createTokens } from '../../../src/auth/tokens.ts';
 import type { Database } from '../../../src/database/database.ts';
 import type { Refusal } from '../../../src/protocol/refusal.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
-import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessBus } from '../../../src/stores/in-process.ts';
 import {
   createPostgresChallenges,
   createPostgresLoginAddresses,

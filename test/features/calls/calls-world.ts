@@ -18,8 +18,7 @@ import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../sr
 import type { CallFrame, CallRequest } from '../../../src/protocol/call-frames.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
-import { createInProcessBus, listenerOf } from '../../../src/stores/bus/in-process.ts';
-import { createInProcessRecaps } from '../../../src/stores/recaps/in-process.ts';
+import { createInProcessBus, listenerOf, createInProcessRecaps } from '../../../src/stores/in-process.ts';
 import type { Recaps } from '../../../src/stores/recaps/contract.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';

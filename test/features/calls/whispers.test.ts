@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BusWhispers } from '../../../src/calls/whispers.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
-import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessBus } from '../../../src/stores/in-process.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { ManualTimers } from '../../support/manual-timers.ts';
 import { SESSION } from './calls-world.ts';

@@ -7,7 +7,7 @@ import { Dependencies } from '../../../src/operators/live/dependencies.ts';
 import { NodeList } from '../../../src/node/nodes.ts';
 import { Presence } from '../../../src/node/presence.ts';
 import type { DependencyState } from '../../../src/protocol/operator/node.ts';
-import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessBus } from '../../../src/stores/in-process.ts';
 import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { readBusMessage, type BusMessage } from '../../../src/protocol/bus.ts';
 import { ManualClock, SECOND } from '../../support/clock.ts';

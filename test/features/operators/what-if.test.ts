@@ -6,9 +6,7 @@ import { triedRules } from '../../../src/operators/what-if/rules.ts';
 import { budgetEntry } from '../../../src/protocol/budget.ts';
 import type { WhatIfRequest } from '../../../src/protocol/operator/what-if.ts';
 import { createCalendar, createPeriods } from '../../../src/quota/calendar.ts';
-import { createInProcessCounters } from '../../../src/stores/counters/in-process.ts';
-import { createInProcessKeySlots } from '../../../src/stores/key-slots/in-process.ts';
-import { createInProcessSlots } from '../../../src/stores/slots/in-process.ts';
+import { createReplayMemory } from '../../../src/stores/replay-memory.ts';
 import type { KeyTotals } from '../../../src/stores/tenants/contract.ts';
 import type { CountedUsage } from '../../../src/stores/usage-reports/contract.ts';
 import { toNewBudget } from '../../../src/tenants/change-budgets.ts';
@@ -70,11 +68,7 @@ async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 72 *
   const key = { id: 'site', totals: TOTALS };
   const tenant = { keys: [key], totals: TOTALS } as unknown as Parameters<typeof triedRules>[2];
   const rules = triedRules(change, wished, tenant, PRESENT, []);
-  const memory = {
-    counters: createInProcessCounters(),
-    slots: createInProcessSlots(),
-    keySlots: createInProcessKeySlots(createInProcessSlots()),
-  };
+  const memory = createReplayMemory();
   const span = { tenantId: 'acme', fromMs: FROM, toMs, keyId: null };
   const it = new Replay(rules, span, memory, { calendar, periodAt });
   const range = { tenantId: 'acme', sessionsFromMs: FROM, usageFromMs: FROM, toMs, countsMinutes: true };

@@ -10,7 +10,7 @@ import {
   type EdgeWindow,
 } from '../../../src/rate-limits/requests-per-minute.ts';
 import type { WindowCount } from '../../../src/stores/windows/contract.ts';
-import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
+import { createInProcessWindows } from '../../../src/stores/in-process.ts';
 
 const count = (fields: Partial<WindowCount>): WindowCount => ({
   allowed: true,

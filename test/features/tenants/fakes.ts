@@ -2,7 +2,7 @@ import type { ActResult } from '../../../src/stores/journal/act-contract.ts';
 import type { ActInput, ActLog, NewEntry } from '../../../src/stores/journal/contract.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
 import type { Bus, BusListener, BusListeners } from '../../../src/stores/bus/contract.ts';
-import { listenerOf } from '../../../src/stores/bus/in-process.ts';
+import { listenerOf } from '../../../src/stores/in-process.ts';
 import type { KeyChange, Stop, Tenant, Tenants, WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 
