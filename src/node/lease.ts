@@ -2,7 +2,7 @@ import { setImmediate as socketsRead } from 'node:timers/promises';
 import type { Clock } from '../kernel/time.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { NodeLeases } from '../stores/slots/contract.ts';
-import type { LiveNodes } from '../stores/voice-calls/contract.ts';
+import type { LiveNodes } from '../stores/nodes/contract.ts';
 import type { NodeList } from './nodes.ts';
 
 /** How often a node renews its lease in each store that keeps what the node holds. */

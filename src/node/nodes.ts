@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/time.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { LiveNode } from '../stores/voice-calls/contract.ts';
+import type { LiveNode } from '../stores/nodes/contract.ts';
 import type { Share } from '../stores/voice-registry/contract.ts';
 
 /** How long after its last message a node counts as alive, and what it said is valid. */

@@ -3,7 +3,7 @@ import { rowId } from '../kernel/ids.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Journal, NewEntry, ProcessDetail } from '../stores/journal/contract.ts';
-import type { RequestTimes } from '../stores/request-times/contract.ts';
+import type { RequestTimes } from '../stores/nodes/contract.ts';
 import type { NodeList, NodeSettings, TopicWatch } from './nodes.ts';
 
 /** How a process is doing at this moment. */

@@ -11,7 +11,7 @@ import { createPostgresClockAgreements } from '../../src/stores/clock/postgres.t
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
 import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
-import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
+import { createPostgresLiveNodes, createPostgresRequestTimes } from '../../src/stores/nodes/postgres.ts';
 import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
 import { createPostgresReconciliations } from '../../src/stores/reconciliations/postgres.ts';
 import { createPostgresIdempotentReplies } from '../../src/stores/idempotent-replies/postgres.ts';
@@ -20,11 +20,7 @@ import { createPostgresSessionSetups } from '../../src/stores/session-setups/pos
 import { createPostgresSavedViews } from '../../src/stores/saved-views/postgres.ts';
 import { createPostgresTenantSecrets } from '../../src/stores/tenant-secrets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
-import {
-  createPostgresToolCalls,
-  createPostgresLiveNodes,
-  createPostgresVoiceCalls,
-} from '../../src/stores/voice-calls/postgres.ts';
+import { createPostgresToolCalls, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';
 import { activityContract } from './activity.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { RequestTimes } from '../../src/stores/request-times/contract.ts';
+import type { RequestTimes } from '../../src/stores/nodes/contract.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
 const MINUTE = 60_000;

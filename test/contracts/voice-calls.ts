@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { LiveNodes, VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
+import type { LiveNodes } from '../../src/stores/nodes/contract.ts';
+import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
 import { recordStoreContract } from './record-store.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 

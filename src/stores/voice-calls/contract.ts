@@ -77,21 +77,6 @@ export interface VoiceCalls extends Promised<RecordStore<CallRecord>> {
   openElsewhere(provider: string, atMs: number): Promise<readonly CallsElsewhere[]>;
 }
 
-export interface LiveNode {
-  readonly node: string;
-  readonly untilMs: number;
-}
-
-/** The live nodes, one row each, so that a node that holds a thousand calls renews one row. @throws Unavailable */
-export interface LiveNodes {
-  /** @returns the other live nodes */
-  renew(node: string, untilMs: number, atMs: number): Promise<readonly LiveNode[]>;
-  /** The node is stopping: others may take its calls at once. */
-  leave(node: string): Promise<void>;
-  /** Whether another node is alive, which can take the calls of this one when it stops. */
-  hasOther(node: string, atMs: number): Promise<boolean>;
-}
-
 /** `taken`: the voice call already has this tool call, or its fence differs from the record's. */
 export type InsertedToolCall = 'inserted' | 'taken' | 'too_many';
 

@@ -5,15 +5,7 @@ import { sql, statementsOf, type Fragment } from '../../database/statements.ts';
 import { groupedById } from '../../kernel/async.ts';
 import { MAX_SCANNED, ofTenants } from '../scanned-page.ts';
 import { mayWriteEvents, writeCallEvents } from '../webhooks/outbox.ts';
-import type {
-  CallsElsewhere,
-  LiveNode,
-  LiveNodes,
-  Orphan,
-  VoiceCalls,
-  InsertedToolCall,
-  ToolCalls,
-} from './contract.ts';
+import type { CallsElsewhere, Orphan, VoiceCalls, InsertedToolCall, ToolCalls } from './contract.ts';
 import { CHANGING, columns, FIELDS, listCalls } from './postgres-pages.ts';
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 
@@ -83,22 +75,6 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       from voice_call
       where state <> 'closed' and provider_ends_at_ms > ${atMs} and provider not in (${provider}, ${IN_PROCESS})
       group by provider order by provider`,
-  };
-}
-
-/** The live nodes, in PostgreSQL. */
-export function createPostgresLiveNodes(database: Database): LiveNodes {
-  const { query, write, some } = statementsOf(database);
-  return {
-    renew: (node, untilMs, atMs) => query<LiveNode>`
-      with renewed as (
-        insert into live_node (node, until_ms) values (${node}, ${untilMs})
-        on conflict (node) do update set until_ms = greatest(live_node.until_ms, excluded.until_ms))
-      select node, until_ms from live_node where node <> ${node} and until_ms > ${atMs}`,
-
-    leave: (node) => write`delete from live_node where node = ${node}`,
-
-    hasOther: (node, atMs) => some`select 1 from live_node where node <> ${node} and until_ms > ${atMs} limit 1`,
   };
 }
 

@@ -1,7 +1,23 @@
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Database } from '../../database/database.ts';
 import { statementsOf } from '../../database/statements.ts';
-import type { RequestTimes } from './contract.ts';
+import type { LiveNode, LiveNodes, RequestTimes } from './contract.ts';
+
+/** The live nodes, in PostgreSQL. */
+export function createPostgresLiveNodes(database: Database): LiveNodes {
+  const { query, write, some } = statementsOf(database);
+  return {
+    renew: (node, untilMs, atMs) => query<LiveNode>`
+      with renewed as (
+        insert into live_node (node, until_ms) values (${node}, ${untilMs})
+        on conflict (node) do update set until_ms = greatest(live_node.until_ms, excluded.until_ms))
+      select node, until_ms from live_node where node <> ${node} and until_ms > ${atMs}`,
+
+    leave: (node) => write`delete from live_node where node = ${node}`,
+
+    hasOther: (node, atMs) => some`select 1 from live_node where node <> ${node} and until_ms > ${atMs} limit 1`,
+  };
+}
 
 /** Times of request ids in PostgreSQL: one row for each minute. */
 export function createPostgresRequestTimes(database: Database): RequestTimes {

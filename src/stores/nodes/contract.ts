@@ -1,3 +1,18 @@
+export interface LiveNode {
+  readonly node: string;
+  readonly untilMs: number;
+}
+
+/** The live nodes, one row each, so that a node that holds a thousand calls renews one row. @throws Unavailable */
+export interface LiveNodes {
+  /** @returns the other live nodes */
+  renew(node: string, untilMs: number, atMs: number): Promise<readonly LiveNode[]>;
+  /** The node is stopping: others may take its calls at once. */
+  leave(node: string): Promise<void>;
+  /** Whether another node is alive, which can take the calls of this one when it stops. */
+  hasOther(node: string, atMs: number): Promise<boolean>;
+}
+
 /** When a process issued the request id with a certain number. */
 export interface RequestTime {
   /** Undefined if it is among the first that are known. */
