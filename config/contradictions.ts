@@ -1,4 +1,4 @@
-import { isSafeOrigin } from '../src/kernel/origins.ts';
+import { isSafeOrigin } from '../src/kernel/addresses.ts';
 import type { Settings, VariableName } from './variables.ts';
 
 /** One thing that is wrong with the environment. */

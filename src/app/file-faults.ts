@@ -8,7 +8,7 @@ import type { UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider } from '../upstream/select.ts';
 import { requireSupport } from './tenant-warnings.ts';
 import type { CallMode } from '../protocol/call.ts';
-import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
+import { findUrlFault, urlRuleOf } from '../kernel/addresses.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
 
 // Finds faults of the files that a configuration names, and of files and configuration together, without connecting to anything.

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import * as s from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
-import { isOrigin } from '../kernel/origins.ts';
+import { isOrigin } from '../kernel/addresses.ts';
 
 const MAX_WORKERS = 256;
 

@@ -1,5 +1,5 @@
 import { deadline } from '../kernel/async.ts';
-import { urlRuleOf } from '../kernel/server-url.ts';
+import { urlRuleOf } from '../kernel/addresses.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { webhookSecrets } from '../tenant-secrets/webhook-secrets.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as s from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
-import { isOrigin } from '../kernel/origins.ts';
+import { isOrigin } from '../kernel/addresses.ts';
 
 /**
  * A comma-separated list in lower case: addresses, `@domain` for all addresses of a domain, or `*` for everybody. Other wildcards are refused,

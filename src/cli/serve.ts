@@ -1,6 +1,6 @@
 import { readConfig, type Config } from '../../config/config.ts';
 import { defaultTenantsFile } from '../../config/build-info.ts';
-import { isLoopback } from '../kernel/origins.ts';
+import { isLoopback } from '../kernel/addresses.ts';
 import { liveEngineOf } from '../app/stores.ts';
 import type { Answerer } from '../upstream/answerer.ts';
 import { runNode, untilSignal, type StartedNode } from './run-node.ts';

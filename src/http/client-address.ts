@@ -1,5 +1,5 @@
 import { isIP, type BlockList } from 'node:net';
-import { isLoopback } from '../kernel/origins.ts';
+import { isLoopback } from '../kernel/addresses.ts';
 import type { Call } from './route.ts';
 
 /**

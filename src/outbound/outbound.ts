@@ -11,7 +11,7 @@ import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
 import { Traffic, type RequestOutcome } from './traffic.ts';
 import type { outbound } from './variables.ts';
-import { findUrlFault, isUsual, urlRuleOf } from '../kernel/server-url.ts';
+import { findUrlFault, isUsual, urlRuleOf } from '../kernel/addresses.ts';
 
 type Resolve = (hostname: string) => Promise<readonly string[]>;
 

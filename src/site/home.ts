@@ -1,5 +1,5 @@
 import { repository } from '../../config/build-info.ts';
-import { isLoopback } from '../kernel/origins.ts';
+import { isLoopback } from '../kernel/addresses.ts';
 import { html, type Html } from './html.ts';
 import { isLocal } from '../http/client-address.ts';
 import type { Readiness } from '../protocol/health.ts';

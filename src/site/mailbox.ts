@@ -1,4 +1,4 @@
-import { isLoopback } from '../kernel/origins.ts';
+import { isLoopback } from '../kernel/addresses.ts';
 import { html, type Html } from './html.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';

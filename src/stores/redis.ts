@@ -5,13 +5,14 @@ import { createRedisBus } from './bus/redis.ts';
 import type { ClockAgreements } from './clock/contract.ts';
 import { createSharedClock } from './clock/shared-clock.ts';
 import type { CommandBus, LiveStores, Restore } from './contract.ts';
-import { createRedisRecaps } from './recaps/redis.ts';
 import { createRedisSlots, type Holder, createRedisLeases } from './slots/redis.ts';
 import type { DueAt, Share } from './voice-registry/contract.ts';
 import { createRedisVoiceRegistry } from './voice-registry/redis.ts';
 import { createRedisWindows } from './windows/redis.ts';
 import { randomId } from '../kernel/ids.ts';
-import { allTags, tagOfSubject } from '../redis/tags.ts';
+import { allTags, tagOfSubject, tagOfSession } from '../redis/tags.ts';
+import type { Promised } from '../kernel/async.ts';
+import type { Recaps } from './recaps/contract.ts';
 
 export interface RedisStoresOptions {
   /** REDIS_URL. */
@@ -130,4 +131,25 @@ export async function restoreWhatIsLost(redis: Pick<Redis, 'run'>, restore: Rest
     await ask(allTags, 'abandon', [token]).catch(() => undefined);
     throw error;
   }
+}
+
+/** Recaps that all nodes share: any node that opens a session's next call finds them. */
+export function createRedisRecaps(redis: Pick<Redis, 'run'>): Promised<Recaps> {
+  const ask = (name: string, sessionId: string, args?: readonly string[]): Promise<unknown> =>
+    redis.run(tagOfSession(sessionId), name, `recap:${sessionId}`, args);
+
+  return {
+    async keep(sessionId, sealed, untilMs, atMs) {
+      if (untilMs > atMs) await ask('keepRecap', sessionId, [sealed, String(untilMs - atMs)]);
+    },
+
+    // A script returns false for a missing key, which arrives as null.
+    async find(sessionId) {
+      return ((await ask('recap', sessionId)) as string | null) ?? undefined;
+    },
+
+    async forget(sessionId) {
+      await ask('forgetRecap', sessionId);
+    },
+  };
 }

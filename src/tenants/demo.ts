@@ -1,4 +1,4 @@
-import { isLoopback } from '../kernel/origins.ts';
+import { isLoopback } from '../kernel/addresses.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 /** The demo's pages that have keys of their own: `/demo`, and `/demo/take-over`, whose key opens small and locked calls. */

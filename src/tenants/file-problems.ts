@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findUrlFault } from '../kernel/server-url.ts';
+import { findUrlFault } from '../kernel/addresses.ts';
 import { SERVER_TOOL, secretsIn, serverTool } from '../protocol/server-tool.ts';
 import { issuesInWords } from '../protocol/validation-messages.ts';
 

@@ -1,7 +1,7 @@
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import type { Clock } from '../kernel/time.ts';
 import { randomId } from '../kernel/ids.ts';
-import { findUrlFault, type UrlRule } from '../kernel/server-url.ts';
+import { findUrlFault, type UrlRule } from '../kernel/addresses.ts';
 import { OutboundFailure, type Outbound } from '../outbound/contract.ts';
 import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import { TEST_TYPE, MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';

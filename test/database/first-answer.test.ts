@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { translateFault } from '../../src/database/faults.ts';
 import { PATIENT, type Database } from '../../src/database/database.ts';
-import { openExternal } from '../../src/database/external.ts';
-import { awaitFirstAnswer } from '../../src/database/open.ts';
+import { openExternal, awaitFirstAnswer } from '../../src/database/open.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { PATIENT_MS } from '../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';

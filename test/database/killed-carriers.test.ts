@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { createPostgresFormerTables } from '../../src/stores/journal/former-tables.ts';

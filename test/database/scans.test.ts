@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnySql, Database } from '../../src/database/database.ts';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/statements.ts';
 import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
-import { scanCalls } from '../../src/stores/voice-calls/postgres-pages.ts';
+import { scanCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { entriesAfter } from '../../src/stores/usage-reports/postgres.ts';
 import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import type { AnySql, Database } from '../../src/database/database.ts';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresBudgets, mergeBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';

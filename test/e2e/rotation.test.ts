@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSealers } from '../../src/app/core.ts';
 import type { Database } from '../../src/database/database.ts';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { SealBroken } from '../../src/kernel/seal.ts';
 import { readSecret, signingSecrets, type SecretsDeps } from '../../src/tenant-secrets/secrets.ts';
 import { webhookSecrets } from '../../src/tenant-secrets/webhook-secrets.ts';

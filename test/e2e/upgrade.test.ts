@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { migrateBefore } from '../database/support/older-schema.ts';
 import { bash, commandsOf } from '../support/manual.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Database } from '../../src/database/database.ts';
 import { ManualClock } from '../support/clock.ts';

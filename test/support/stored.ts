@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Database } from '../../src/database/database.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { openExternal } from '../../src/database/external.ts';
+import { openExternal } from '../../src/database/open.ts';
 import { PATIENT_MS } from './soon.ts';
 import type { Environment } from './switchboard.ts';
 

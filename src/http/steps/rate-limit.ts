@@ -1,4 +1,4 @@
-import { ipv6Network } from '../../kernel/ip.ts';
+import { ipv6Network } from '../../kernel/addresses.ts';
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/async.ts';

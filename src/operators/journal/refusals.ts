@@ -9,7 +9,7 @@ import type { Activity } from '../../telemetry/activity.ts';
 import type { JournalWriter } from './writer.ts';
 import { createHmac } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
-import { ipv6Network } from '../../kernel/ip.ts';
+import { ipv6Network } from '../../kernel/addresses.ts';
 
 /** The newest refusals are also kept in memory, for when the database is away. */
 const REMEMBERED = 500;

@@ -3,7 +3,7 @@ import { type Chart, type OperatorMachine, operatorMachines } from '../../protoc
 import { defineRoute, type Route } from '../../http/route.ts';
 import { sendDocument } from '../../http/documents.ts';
 import { operatorAnswerRoute } from '../operator-route.ts';
-import { isLoopback } from '../../kernel/origins.ts';
+import { isLoopback } from '../../kernel/addresses.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { isLocal } from '../../http/client-address.ts';
 import { refuseUpgrade } from '../../http/routes/socket.ts';

@@ -12,7 +12,7 @@ import {
 import { TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
 import { writeUsageEvents } from '../webhooks/outbox.ts';
-import { rolledUp, withSession } from './roll-ups.ts';
+import { rolledUp, withSession } from './sums.ts';
 
 interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'>, TokenClasses {
   /** PostgreSQL's numeric arrives as text. */

@@ -4,9 +4,8 @@ import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../../kernel/async.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
 import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
-import { rolledUp, withSession } from './roll-ups.ts';
+import { rolledUp, withSession, addToSums, findImplausible, isBounded } from './sums.ts';
 import { writeUsageEvents } from '../webhooks/outbox.ts';
-import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
 const KEY_MEMORY_MS = 24 * HOUR_MS;

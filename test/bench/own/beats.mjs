@@ -1,6 +1,6 @@
 // Bundled by main.mjs with the sources of this or another checkout: runs heartbeats from the native request to the native reply, both of
 // which are stand-ins that do nothing. Prints one JSON line.
-import { openExternal } from '../../../src/database/external.ts';
+import { openExternal } from '../../../src/database/open.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { Exchange } from '../../../src/transport/exchange.ts';
 import { Runs } from '../../../src/transport/reply.ts';

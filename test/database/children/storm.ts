@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { installDriverGuard } from '../../../src/database/faults.ts';
-import { openExternal } from '../../../src/database/external.ts';
+import { openExternal } from '../../../src/database/open.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 
 const [url = '', seconds = '3'] = process.argv.slice(2);

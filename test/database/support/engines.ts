@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { openExternal } from '../../../src/database/external.ts';
+import { openExternal } from '../../../src/database/open.ts';
 import { PATIENT_MS } from '../../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres } from '../../support/services/postgres.ts';
 import { makeDirectory } from './places.ts';

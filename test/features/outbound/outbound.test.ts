@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { holds, isPublicAddress } from '../../../src/outbound/addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundRequest } from '../../../src/outbound/contract.ts';
 import { createOutbound, type OutboundOptions } from '../../../src/outbound/outbound.ts';
-import { findUrlFault } from '../../../src/kernel/server-url.ts';
+import { findUrlFault } from '../../../src/kernel/addresses.ts';
 import { ManualClock, SECOND } from '../../support/clock.ts';
 import { ManualTimers } from '../../support/manual-timers.ts';
 import { soon } from '../../support/soon.ts';

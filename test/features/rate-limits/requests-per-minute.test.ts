@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addressScope } from '../../../src/http/steps/rate-limit.ts';
-import { ipv6Network } from '../../../src/kernel/ip.ts';
+import { ipv6Network } from '../../../src/kernel/addresses.ts';
 import {
   edgeRefusal,
   edgeWindows,

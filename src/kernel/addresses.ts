@@ -40,3 +40,35 @@ export function isUsual(url: URL, ports: readonly number[]): boolean {
 function isLiteral({ hostname }: URL): boolean {
   return hostname.startsWith('[') || isIP(hostname) !== 0;
 }
+
+/** Whether a text is an origin as browsers send it: scheme, host, and the port unless it is the scheme's default. */
+export function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether cookies and login codes are safe in transit: over https, or on this machine. */
+export function isSafeOrigin(publicUrl: string): boolean {
+  return publicUrl.startsWith('https:') || isLoopback(publicUrl);
+}
+
+/** Whether an address means this machine. */
+export function isLoopback(url: string): boolean {
+  return URL.canParse(url) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
+}
+
+/** The network of an IPv6 address with a prefix of `bits`, at most 64; undefined for an IPv4 address. */
+export function ipv6Network(address: string, bits: number): string | undefined {
+  if (!address.includes(':')) return undefined;
+  const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, Math.ceil(bits / 16));
+  const hidden = groups.length * 16 - bits;
+  const named = groups.map((group, at) => {
+    const value = Number.parseInt(group, 16);
+    return (at === groups.length - 1 ? (value >> hidden) << hidden : value).toString(16);
+  });
+  return `${named.join(':')}::/${bits}`;
+}
