@@ -1,5 +1,21 @@
 import { assertEvent, enqueueActions } from 'xstate';
-import { endedByClock, lastBegun, lastDone, lastHeard, lastWords } from './last-answer.ts';
+import {
+  answerTaken,
+  asked,
+  askedWhoIsThere,
+  endedByClock,
+  heardAnew,
+  lastBegun,
+  lastDone,
+  lastHeard,
+  lastWords,
+  refused,
+  spoken,
+  wanting,
+  withSilence,
+  withWish,
+  written,
+} from './conversation.ts';
 import {
   doneOf,
   heardOf,
@@ -17,9 +33,11 @@ import {
 } from './responses.ts';
 import {
   attached,
+  beginStep,
   charged,
   chased,
   closed,
+  continueSaving,
   dialFailed,
   handedOver,
   hungUpUnsaved,
@@ -27,15 +45,14 @@ import {
   isHeard,
   lost,
   recorded,
+  savedStep,
+  saveOver,
   settled,
   taken,
   unsavedAnswered,
 } from './rules.ts';
-import { beginStep, continueSaving, savedStep, saveOver } from './saving.ts';
-import { askedWhoIsThere, heardAnew, spoken, withSilence, written } from './silence.ts';
-import { changed, isStruckOut, restored, struck, toolCalled } from './strikes.ts';
-import { answerTaken, asked, refused, wanting, withWish } from './wanted-response.ts';
-import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes, Outcome } from './types.ts';
+import { changed, isStruckOut, restored, struck, toolCalled, type Strikes } from './strikes.ts';
+import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Outcome } from './types.ts';
 
 type EventType = HeldCallEvent['type'];
 

@@ -1,9 +1,8 @@
 import { setup } from 'xstate';
 import { actions } from './actions.ts';
 import { isQuiet, noResponses } from './responses.ts';
-import { hasNews, nextStep, savedStep } from './saving.ts';
+import { hasNews, nextStep, savedStep } from './rules.ts';
 import { mayDial } from './selectors.ts';
-import { noSilence } from './silence.ts';
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent, HeldCallInput } from './types.ts';
 
 interface At {
@@ -56,7 +55,7 @@ function heldCallContext(input: HeldCallInput): HeldCallContext {
     },
     gaps: { closingSinceMs: null, wentAtMs: null, toldSinceMs: -Infinity },
     responses: noResponses(input.terms),
-    silence: noSilence,
+    silence: { sinceMs: null, isVisitorSpeaking: false, isAgentSpeaking: false, isToolCalled: false, isAsked: false },
     ending: null,
     saving: null,
     isMoreToSave: false,

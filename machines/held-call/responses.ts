@@ -1,5 +1,4 @@
 import { noStrikes } from './strikes.ts';
-import { noWish, withoutAsking, withWish } from './wanted-response.ts';
 import type { OpenResponse, Responses, ResponseTerms, StartedResponse, TokenCounts } from './types.ts';
 
 // The running responses of one call, from what its provider reports (docs/contract.md, section 5.12): none is forgotten before its cost was reported
@@ -61,7 +60,7 @@ export function noResponses({ setupTokens }: ResponseTerms): Responses {
     heardSinceMs: null,
     lostAtMs: null,
     strikes: noStrikes,
-    wish: noWish,
+    wish: { wanted: null, isAsked: false, isInDoubt: false },
   };
 }
 
@@ -104,7 +103,7 @@ export function started(responses: Responses, terms: ResponseTerms, response: St
   const present = isKnown ? responses : withOpen(responses, terms, rest, at);
   // A conversation has one response at a time: so none that another node left is running in it.
   return response.isInConversation
-    ? withoutOneInherited(withWish(present, { isAsked: false, isInDoubt: false }))
+    ? withoutOneInherited({ ...present, wish: { ...present.wish, isAsked: false, isInDoubt: false } })
     : present;
 }
 
@@ -192,7 +191,7 @@ export function withSideband(responses: Responses, at: number): Responses {
 
 /** Nobody hears the call from now on. */
 export function withoutSideband(responses: Responses, at: number): Responses {
-  return responses.lostAtMs === null ? withoutAsking({ ...responses, lostAtMs: at }) : responses;
+  return { ...responses, lostAtMs: responses.lostAtMs ?? at };
 }
 
 /** Whether `overdueOf` would change anything. */

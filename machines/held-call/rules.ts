@@ -1,8 +1,9 @@
-import { tryDelayMs } from '../voice-call/hang-up-tries.ts';
-import { wentOnUntilMs } from '../voice-call/selectors.ts';
-import type { CallRecord } from '../voice-call/types.ts';
+import { tryDelayMs } from '../voice-call/hang-up.ts';
+import { provesOver, wentOnUntilMs } from '../voice-call/selectors.ts';
+import type { CallEvent, CallRecord } from '../voice-call/types.ts';
+import { withoutAsking } from './conversation.ts';
 import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
-import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, Outcome, SidebandFacts } from './types.ts';
+import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Outcome, SaveStep } from './types.ts';
 
 /** Applies rules one after another. */
 export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCallContext) => Outcome)[]): Outcome {
@@ -16,7 +17,7 @@ export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCa
 }
 
 /** Whether the call's cost is heard, or need not be. */
-export function isAccountedFor(call: HeldCallContext): boolean {
+function isAccountedFor(call: HeldCallContext): boolean {
   return !call.needsSideband || isHeard(call);
 }
 
@@ -47,7 +48,7 @@ export function charged(call: HeldCallContext, [responses, estimates]: Settled):
  * is reported.
  */
 export function attached(call: HeldCallContext, { at }: EventOf<'ATTACHED'>): HeldCallContext {
-  const sideband: SidebandFacts = { ...call.sideband, heardAtMs: at, failures: 0, isLeft: false };
+  const sideband = { ...call.sideband, heardAtMs: at, failures: 0, isLeft: false };
   return { ...call, sideband, responses: withSideband(call.responses, at) };
 }
 
@@ -65,7 +66,8 @@ export function lost(call: HeldCallContext, event: EventOf<'SIDEBAND_LOST' | 'LE
   const sideband = { heardAtMs: null, lostAtMs: at, failures, dialAtMs: at + pauseMs(failures, jitter), isLeft };
   // If the provider itself closed the sideband, that is the second witness that the call is over.
   const end = isLeft && call.record.overAtMs !== null ? saidLost(call.end) : call.end;
-  const next = lostSideband({ ...call, sideband, end, responses: withoutSideband(call.responses, at) }, at, mayBeOver);
+  const responses = withoutAsking(withoutSideband(call.responses, at));
+  const next = lostSideband({ ...call, sideband, end, responses }, at, mayBeOver);
   return [next, event.type === 'LEASE_LOST' ? [{ type: 'closeSideband' }] : []];
 }
 
@@ -91,27 +93,17 @@ export function recorded(call: HeldCallContext, { at, record }: EventOf<'RECORD'
   const untilMs = latestMs(call, at);
   const closingAtMs = before.state !== 'closing' && record.state === 'closing' ? at : call.end.closingAtMs;
   const next: HeldCallContext = { ...call, record, end: { ...call.end, closingAtMs } };
-  return inOrder(
-    next,
-    (present) => movedOn(present, before, untilMs),
-    (present) => [present, movesTold(before, record, untilMs, closingAtMs, at)],
-    (present) => (record.state === 'closed' ? charged(present, settledResponses(present, at)) : [present, []]),
-  );
-}
-
-function movesTold(
-  before: CallRecord,
-  record: CallRecord,
-  untilMs: number,
-  closingAtMs: number | null,
-  at: number,
-): HeldCallCommand[] {
   const commands: HeldCallCommand[] = [];
   if (before.state === 'open' && record.state !== 'open')
     commands.push({ type: 'left', openedAtMs: record.openedAtMs, untilMs });
   if (record.hangup === 'confirmed' && closingAtMs !== null)
     commands.push({ type: 'confirmed', afterMs: at - closingAtMs });
-  return commands;
+  return inOrder(
+    next,
+    (present) => movedOn(present, before, untilMs),
+    (present) => [present, commands],
+    (present) => (record.state === 'closed' ? charged(present, settledResponses(present, at)) : [present, []]),
+  );
 }
 
 /** Counts everything before the record closes: afterwards nobody marks what was not counted. */
@@ -161,7 +153,7 @@ export function unsavedAnswered(
   };
 }
 
-function saidLost(end: EndFacts): EndFacts {
+function saidLost(end: HeldCallContext['end']): HeldCallContext['end'] {
   return { ...end, said: end.said ?? 'lost' };
 }
 
@@ -173,7 +165,7 @@ function pauseMs(failures: number, jitter: number): number {
 // What nobody heard of a call that is metered by its events, and when the meter is told about it: once, and before the record is closed.
 
 /** Since when nobody has heard a closing call, while its record does not say so yet. */
-export function unsavedGapSinceMs({ record, gaps }: HeldCallContext): number | null {
+function unsavedGapSinceMs({ record, gaps }: HeldCallContext): number | null {
   return record.state === 'closing' && record.unheardSinceMs === null ? gaps.closingSinceMs : null;
 }
 
@@ -199,7 +191,7 @@ function takenOver(call: HeldCallContext, sinceMs: number, at: number): Outcome 
 }
 
 /** The call is over or heard again, and its record is about to say so: a gap that is not told now never will be. */
-export function toldUntil(call: HeldCallContext, untilMs: number): Outcome {
+function toldUntil(call: HeldCallContext, untilMs: number): Outcome {
   if (!call.needsSideband) return [call, []];
   const sinceMs = call.record.state === 'closing' ? call.gaps.closingSinceMs : unheardSinceMs(call, call.record);
   const [after, commands] = told(call, sinceMs, untilMs);
@@ -242,4 +234,67 @@ function told(call: HeldCallContext, sinceMs: number | null, untilMs: number): O
   const { gaps } = call;
   if (sinceMs === null || sinceMs <= gaps.toldSinceMs || untilMs <= sinceMs) return [call, []];
   return [{ ...call, gaps: { ...gaps, toldSinceMs: sinceMs } }, [{ type: 'gap', fromMs: sinceMs, untilMs }]];
+}
+
+// What the record does not say yet is saved step by step, in this order.
+
+const STEPS: readonly SaveStep[] = ['created', 'over', 'close', 'unheard', 'heard', 'lost'];
+
+const isDue: Readonly<Record<SaveStep, (call: HeldCallContext) => boolean>> = {
+  created: ({ created, record }) => created !== null && record.providerCallId === null,
+  over: ({ end }) => end.said !== null,
+  close: ({ end, record }) => end.wanted !== null && record.closeReason === null,
+  unheard: (call) => unsavedGapSinceMs(call) !== null,
+  heard: (call) => call.record.state === 'open' && isAccountedFor(call) && call.record.unheardSinceMs !== null,
+  lost: (call) => call.record.state === 'open' && !isAccountedFor(call) && call.record.unheardSinceMs === null,
+};
+
+/** What to save next; undefined when there is nothing. @param after the step before */
+export function nextStep(call: HeldCallContext, after: SaveStep | null = null): SaveStep | undefined {
+  return STEPS.slice(after === null ? 0 : STEPS.indexOf(after) + 1).find((step) => isDue[step](call));
+}
+
+/** Whether there is anything to save besides what the code that opens the call saves itself. */
+export function hasNews(call: HeldCallContext): boolean {
+  return isDue.over(call) || isDue.close(call) || isDue.unheard(call) || isDue.heard(call) || isDue.lost(call);
+}
+
+/** Starts to save the next step. */
+export function beginStep(call: HeldCallContext, { at }: HeldCallEvent, after: SaveStep | null): Outcome {
+  const step = nextStep(call, after);
+  if (step === undefined) return [{ ...call, saving: null }, []];
+  const next: HeldCallContext = { ...call, saving: { step, atMs: at } };
+  // Hang-ups that are under way are answered first, because what the provider says may result from them.
+  if (step === 'over') return [next, [{ type: 'awaitHangUps' }]];
+  if (step !== 'heard') return [next, [{ type: 'save', event: events[step](call, at), isCountedFirst: false }]];
+  // Counted first: once this is saved, the record no longer shows the gap.
+  const [counted, gaps] = toldUntil(next, at);
+  return [counted, [...gaps, { type: 'save', event: events[step](call, at), isCountedFirst: true }]];
+}
+
+/** Saves that the provider says the call is over. */
+export function saveOver(call: HeldCallContext, { at: now }: HeldCallEvent): Outcome {
+  const at = call.saving?.atMs ?? now;
+  const event = events.over(call, at);
+  const isProved = provesOver(call.record, event);
+  const [next, commands] = isProved ? settled(call, now) : ([call, []] as const);
+  return [next, [...commands, { type: 'save', event, isCountedFirst: isProved }]];
+}
+
+const events: Readonly<Record<SaveStep, (call: HeldCallContext, at: number) => CallEvent>> = {
+  created: ({ created }, at) => ({ type: 'CREATED', at, providerCallId: '', providerEndsAtMs: at, ...created }),
+  over: ({ end, sideband }, at) => ({ type: 'OVER', at, reason: end.said ?? 'lost', isLeft: sideband.isLeft }),
+  close: ({ end }, at) => ({ type: 'CLOSE', at, reason: end.wanted ?? 'session_ended' }),
+  unheard: (call, at) => ({ type: 'SIDEBAND_LOST', at: unsavedGapSinceMs(call) ?? at }),
+  heard: (_call, at) => ({ type: 'READY', at }),
+  lost: ({ sideband }, at) => ({ type: 'SIDEBAND_LOST', at: sideband.lostAtMs ?? at }),
+};
+
+/** A step is saved, and the next one starts; what the provider said is saved only once. */
+export function continueSaving(call: HeldCallContext, event: HeldCallEvent): Outcome {
+  return beginStep(savedStep(call), event, call.saving?.step ?? null);
+}
+
+export function savedStep(call: HeldCallContext): HeldCallContext {
+  return call.saving?.step === 'over' ? { ...call, end: { ...call.end, said: null } } : call;
 }

@@ -1,10 +1,9 @@
 import type { StateValue } from 'xstate';
-import { isEndDue } from './last-answer.ts';
+import { isEndDue, isTooSilent, spoken, withSilence, written } from './conversation.ts';
 import { heardOf, isOverdue, kindOf, started, withItem, withUsage, worstCasesOf, type WorstCase } from './responses.ts';
-import { nextStep } from './saving.ts';
-import { isTooSilent, spoken, withSilence, written } from './silence.ts';
-import { restored, toolCalled } from './strikes.ts';
-import type { HeldCallContext, HeldCallEvent, StartedResponse, Strikes } from './types.ts';
+import { nextStep } from './rules.ts';
+import { restored, toolCalled, type Strikes } from './strikes.ts';
+import type { EventOf, HeldCallContext, HeldCallEvent, StartedResponse } from './types.ts';
 
 /** If the sideband is dialled again sooner than this, no conversation goes unnoticed. */
 const HIDDEN_MS = 5000;
@@ -67,7 +66,7 @@ export function worstCasesWith(
 
 type Fast<T extends HeldCallEvent['type']> = (
   call: HeldCallContext,
-  event: Extract<HeldCallEvent, { readonly type: T }>,
+  event: EventOf<T>,
   states: HeldStates,
 ) => HeldCallContext | undefined;
 

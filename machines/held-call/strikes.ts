@@ -1,4 +1,15 @@
-import type { Strikes } from './types.ts';
+/** What a page did against its rules (docs/contract.md, section 5.10). */
+export interface Strikes {
+  readonly count: number;
+  /** When it changed its session within the last minute. */
+  readonly changedAtMs: readonly number[];
+  /** Changes that the provider's own SDK may still make. */
+  readonly excused: number;
+  /** It changed its session, which is not restored yet. */
+  readonly isChanged: boolean;
+  /** It did so before there was a sideband on which to restore it. */
+  readonly isRestoreDue: boolean;
+}
 
 /** The call is hung up at this many strikes. */
 const MAX_STRIKES = 3;

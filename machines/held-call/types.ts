@@ -1,5 +1,5 @@
 import type { CallEvent, CallRecord, CloseRequest } from '../voice-call/types.ts';
-import type { Ending, ResponseWish, Silence } from './conversation-facts.ts';
+import type { Strikes } from './strikes.ts';
 
 export type TokenCounts = Readonly<
   Record<
@@ -67,20 +67,15 @@ export interface Responses {
   /** Since when nobody hears the call: that time is a gap, and no response is charged for it. */
   readonly lostAtMs: number | null;
   readonly strikes: Strikes;
-  readonly wish: ResponseWish;
-}
-
-/** What a page did against its rules (docs/contract.md, section 5.10). */
-export interface Strikes {
-  readonly count: number;
-  /** When it changed its session within the last minute. */
-  readonly changedAtMs: readonly number[];
-  /** Changes that the provider's own SDK may still make. */
-  readonly excused: number;
-  /** It changed its session, which is not restored yet. */
-  readonly isChanged: boolean;
-  /** It did so before there was a sideband on which to restore it. */
-  readonly isRestoreDue: boolean;
+  /** The response that we want from the conversation, which has one at a time. */
+  readonly wish: {
+    /** Waits for the running response to end. `instructions`: for this response only; null for the session's. */
+    readonly wanted: { readonly instructions: string | null } | null;
+    /** The provider was asked for one, and has not said that it began. */
+    readonly isAsked: boolean;
+    /** The last one was asked for when the sideband was lost: nobody knows whether the provider received that. */
+    readonly isInDoubt: boolean;
+  };
 }
 
 export interface HeldCallInput {
@@ -101,169 +96,175 @@ export interface HeldCallContext extends HeldCallInput {
   readonly fence: number;
   /** The provider has created the call, which the record may not say yet. */
   readonly created: Omit<Extract<CallEvent, { type: 'CREATED' }>, 'type' | 'requestId'> | null;
-  readonly sideband: SidebandFacts;
-  readonly end: EndFacts;
-  readonly gaps: GapFacts;
+  readonly sideband: {
+    /** Since when this node hears the call; null while it does not. */
+    readonly heardAtMs: number | null;
+    /** When the last sideband was lost. */
+    readonly lostAtMs: number | null;
+    /** Failed dials since the call was last heard. */
+    readonly failures: number;
+    readonly dialAtMs: number;
+    /** Whether the provider itself has closed the last sideband. */
+    readonly isLeft: boolean;
+  };
+  readonly end: {
+    /** The provider says that the call is over, which is not saved yet. */
+    readonly said: Extract<CallEvent, { type: 'OVER' }>['reason'] | null;
+    /** We want the call to be over; the first reason stays. */
+    readonly wanted: CloseRequest | null;
+    readonly closingAtMs: number | null;
+    /** Since when the saved hang-up has been due without happening. */
+    readonly dueSinceMs: number | null;
+    /** The hang-up that is asked for while the database is away. */
+    readonly unsaved: {
+      readonly tries: number;
+      /** The provider has begun to end the call. */
+      readonly isAsked: boolean;
+      readonly tryAtMs: number;
+      /** When the call was over. */
+      readonly doneAtMs: number | null;
+    };
+  };
+  readonly gaps: {
+    /** Since when nobody hears a closing call whose hang-up was not asked for yet. */
+    readonly closingSinceMs: number | null;
+    /** When the sideband was lost during a try to hang up: the call ended then, unless that try failed. */
+    readonly wentAtMs: number | null;
+    /** Start of the last gap that was told. */
+    readonly toldSinceMs: number;
+  };
   readonly responses: Responses;
-  readonly silence: Silence;
-  /** Null unless a tool has asked for the session to end. */
-  readonly ending: Ending | null;
+  /** How long nobody has said anything. */
+  readonly silence: {
+    /** Since when; null while nobody hears the call. */
+    readonly sinceMs: number | null;
+    readonly isVisitorSpeaking: boolean;
+    readonly isAgentSpeaking: boolean;
+    /** The agent waits for a tool. */
+    readonly isToolCalled: boolean;
+    /** The agent has asked whether somebody is there, and the visitor has said nothing since. */
+    readonly isAsked: boolean;
+  };
+  /** The last response of a session that a tool has asked to end, and how far it has come; null unless one has. */
+  readonly ending: {
+    /** Null until it began. */
+    readonly responseId: string | null;
+    readonly isDone: boolean;
+    /** The call is to be closed now. */
+    readonly isOver: boolean;
+    /** It begins by then or never, even if other responses come first. */
+    readonly beginsByMs: number;
+    /** It is heard to its end by then or never, whatever else the agent says; Infinity until it is done. */
+    readonly heardByMs: number;
+    /** Deadline of its next step. */
+    readonly untilMs: number;
+  } | null;
   /** The step that is being saved, and since when; null while nothing is. */
   readonly saving: { readonly step: SaveStep; readonly atMs: number } | null;
   /** Something new came up during that save. */
   readonly isMoreToSave: boolean;
 }
 
-export interface SidebandFacts {
-  /** Since when this node hears the call; null while it does not. */
-  readonly heardAtMs: number | null;
-  /** When the last sideband was lost. */
-  readonly lostAtMs: number | null;
-  /** Failed dials since the call was last heard. */
-  readonly failures: number;
-  readonly dialAtMs: number;
-  /** Whether the provider itself has closed the last sideband. */
-  readonly isLeft: boolean;
-}
-
-export type OverReason = Extract<CallEvent, { type: 'OVER' }>['reason'];
-
-export interface EndFacts {
-  /** The provider says that the call is over, which is not saved yet. */
-  readonly said: OverReason | null;
-  /** We want the call to be over; the first reason stays. */
-  readonly wanted: CloseRequest | null;
-  readonly closingAtMs: number | null;
-  /** Since when the saved hang-up has been due without happening. */
-  readonly dueSinceMs: number | null;
-  /** The hang-up that is asked for while the database is away. */
-  readonly unsaved: {
-    readonly tries: number;
-    /** The provider has begun to end the call. */
-    readonly isAsked: boolean;
-    readonly tryAtMs: number;
-    /** When the call was over. */
-    readonly doneAtMs: number | null;
-  };
-}
-
-export interface GapFacts {
-  /** Since when nobody hears a closing call whose hang-up was not asked for yet. */
-  readonly closingSinceMs: number | null;
-  /** When the sideband was lost during a try to hang up: the call ended then, unless that try failed. */
-  readonly wentAtMs: number | null;
-  /** Start of the last gap that was told. */
-  readonly toldSinceMs: number;
-}
-
 /** What the record may not say yet, in the order in which it is saved. */
 export type SaveStep = 'created' | 'over' | 'close' | 'unheard' | 'heard' | 'lost';
 
-/** Every event carries its time: machines have no clock of their own. `jitter` is from 0 to 1. */
-export type HeldCallEvent =
+/** Every event carries its time: machines have no clock of their own. */
+type Timed<E> = E & { readonly at: number };
+
+/** `jitter` is from 0 to 1. */
+export type HeldCallEvent = Timed<
+  | ResponseEvent
   /** The provider has created the call. */
   | (NonNullable<HeldCallContext['created']> & { readonly type: 'CREATED' })
   /** The call was another node's, which counted everything until `sinceMs`. */
-  | { readonly type: 'TAKEN'; readonly at: number; readonly sinceMs: number }
+  | { readonly type: 'TAKEN'; readonly sinceMs: number }
   /** We want the call to be over. */
-  | { readonly type: 'CLOSE'; readonly at: number; readonly reason: CloseRequest }
+  | { readonly type: 'CLOSE'; readonly reason: CloseRequest }
   /** The call is dialled for the first time. */
-  | { readonly type: 'DIAL'; readonly at: number }
-  | { readonly type: 'ATTACHED'; readonly at: number }
+  | { readonly type: 'DIAL' }
+  | { readonly type: 'ATTACHED' }
   /** `isOver`: the provider does not know the call, which was heard before. */
-  | { readonly type: 'DIAL_FAILED'; readonly at: number; readonly isOver: boolean; readonly jitter: number }
+  | { readonly type: 'DIAL_FAILED'; readonly isOver: boolean; readonly jitter: number }
   /** `isLeft`: the provider itself closed it. `isHangUpUnderWay`: it may have done so because it was asked to hang up. */
   | {
       readonly type: 'SIDEBAND_LOST';
-      readonly at: number;
       readonly isLeft: boolean;
       readonly isHangUpUnderWay: boolean;
       readonly jitter: number;
     }
   /** This node may not hold calls any more. */
-  | { readonly type: 'LEASE_LOST'; readonly at: number; readonly jitter: number }
+  | { readonly type: 'LEASE_LOST'; readonly jitter: number }
   /** The call goes to another node, and is no longer heard here. */
-  | { readonly type: 'HAND_OVER'; readonly at: number }
+  | { readonly type: 'HAND_OVER' }
   /** This node no longer holds the call. */
-  | { readonly type: 'RELEASE'; readonly at: number }
+  | { readonly type: 'RELEASE' }
   /** The provider says that the call is over. */
-  | { readonly type: 'OVER'; readonly at: number; readonly reason: OverReason }
+  | { readonly type: 'OVER'; readonly reason: NonNullable<HeldCallContext['end']['said']> }
   /** Something was heard that shows that the call goes on. */
-  | { readonly type: 'ALIVE'; readonly at: number }
+  | { readonly type: 'ALIVE' }
   /** The record as saved or loaded, whoever changed it. */
-  | { readonly type: 'RECORD'; readonly at: number; readonly record: CallRecord }
+  | { readonly type: 'RECORD'; readonly record: CallRecord }
   /** The step was saved. `mayHear`: this node may hold calls. */
-  | { readonly type: 'SAVED'; readonly at: number; readonly mayHear: boolean }
+  | { readonly type: 'SAVED'; readonly mayHear: boolean }
   /** The step was not saved. `isAway`: because the database is away. */
-  | { readonly type: 'SAVE_FAILED'; readonly at: number; readonly isAway: boolean }
+  | { readonly type: 'SAVE_FAILED'; readonly isAway: boolean }
   /** No try to hang up is under way. */
-  | { readonly type: 'HANGUPS_SETTLED'; readonly at: number }
+  | { readonly type: 'HANGUPS_SETTLED' }
   /** The outcome of a hang-up that was asked for at `askedAtMs` while nothing could be saved. */
   | {
       readonly type: 'UNSAVED_HANGUP_ANSWERED';
-      readonly at: number;
       readonly askedAtMs: number;
       readonly answer: 'asked' | 'already_over' | 'failed';
     }
   /** The call is about to be hung up. */
-  | { readonly type: 'CANCEL_SPEECH'; readonly at: number }
+  | { readonly type: 'CANCEL_SPEECH' }
   /** A response of the conversation is wanted, now or once the running one is over. */
-  | { readonly type: 'RESPONSE_WANTED'; readonly at: number; readonly instructions: string | null }
+  | { readonly type: 'RESPONSE_WANTED'; readonly instructions: string | null }
   /** The conversation took a tool's answer that was told again after a sideband was lost: what was sent after it was lost too. */
-  | { readonly type: 'ANSWER_TAKEN'; readonly at: number }
+  | { readonly type: 'ANSWER_TAKEN' }
   /** A tool has asked for the session to end: it ends once the next response that begins was heard. */
-  | { readonly type: 'LAST_WORDS'; readonly at: number }
+  | { readonly type: 'LAST_WORDS' }
   /** The visitor wants the agent to stop. */
-  | { readonly type: 'INTERRUPT'; readonly at: number }
+  | { readonly type: 'INTERRUPT' }
   /** This node stops, and no other takes the call at once. */
-  | { readonly type: 'CUT_OFF'; readonly at: number }
+  | { readonly type: 'CUT_OFF' }
   /** The record is about to close: usage that is not counted now never will be. */
-  | { readonly type: 'SETTLE'; readonly at: number }
+  | { readonly type: 'SETTLE' }
   /** Settles the responses of a call that goes on without us. */
-  | { readonly type: 'SETTLE_RESPONSES'; readonly at: number }
-  | { readonly type: 'CLOCK'; readonly at: number; readonly mayHear: boolean }
-  | ResponseEvent;
+  | { readonly type: 'SETTLE_RESPONSES' }
+  | { readonly type: 'CLOCK'; readonly mayHear: boolean }
+>;
 
 /** The events of these types. */
 export type EventOf<T extends HeldCallEvent['type']> = Extract<HeldCallEvent, { readonly type: T }>;
 
 /** What the provider reports about responses, and about the settings that they are made with. */
-export type ResponseEvent =
+export type ResponseEvent = Timed<
   /** `isAffordable`: the remaining budget pays for it beside the running ones. */
-  | {
-      readonly type: 'RESPONSE_STARTED';
-      readonly at: number;
-      readonly response: StartedResponse;
-      readonly isAffordable: boolean;
-    }
+  | { readonly type: 'RESPONSE_STARTED'; readonly response: StartedResponse; readonly isAffordable: boolean }
   /** `isTold`: its cost was reported, or there is none. */
-  | { readonly type: 'RESPONSE_DONE'; readonly at: number; readonly id: string; readonly isTold: boolean }
-  | { readonly type: 'RESPONSE_HEARD'; readonly at: number; readonly id: string; readonly tokens: number }
-  | { readonly type: 'USAGE'; readonly at: number; readonly id: string; readonly tokens: TokenCounts }
-  | { readonly type: 'ITEM_ADDED'; readonly at: number; readonly id: string; readonly tokens: number }
-  | { readonly type: 'CONVERSATION_IDLE'; readonly at: number }
+  | { readonly type: 'RESPONSE_DONE'; readonly id: string; readonly isTold: boolean }
+  | { readonly type: 'RESPONSE_HEARD'; readonly id: string; readonly tokens: number }
+  | { readonly type: 'USAGE'; readonly id: string; readonly tokens: TokenCounts }
+  | { readonly type: 'ITEM_ADDED'; readonly id: string; readonly tokens: number }
+  | { readonly type: 'CONVERSATION_IDLE' }
   /** The provider refuses the response that it was asked for. `isBusy`: because another one is running. */
-  | {
-      readonly type: 'RESPONSE_REFUSED';
-      readonly at: number;
-      readonly isBusy: boolean;
-      readonly instructions: string | null;
-    }
-  | { readonly type: 'TOOL_CALLED'; readonly at: number }
+  | { readonly type: 'RESPONSE_REFUSED'; readonly isBusy: boolean; readonly instructions: string | null }
+  | { readonly type: 'TOOL_CALLED' }
   /** Somebody starts or stops speaking. `responseId`: the agent's response that is heard, where the provider names it. */
   | {
       readonly type: 'SPEECH';
-      readonly at: number;
       readonly who: 'visitor' | 'agent';
       readonly isOn: boolean;
       readonly responseId?: string | undefined;
     }
   /** The visitor has written something, or what they said has been transcribed. */
-  | { readonly type: 'WORDS'; readonly at: number }
-  | { readonly type: 'CONFIG_CHANGED'; readonly at: number; readonly isAsSdk: boolean }
-  | { readonly type: 'CONFIG_RESTORED'; readonly at: number }
+  | { readonly type: 'WORDS' }
+  | { readonly type: 'CONFIG_CHANGED'; readonly isAsSdk: boolean }
+  | { readonly type: 'CONFIG_RESTORED' }
   /** A response may have this many output tokens from now on. */
-  | { readonly type: 'GRANTED'; readonly at: number; readonly tokens: number };
+  | { readonly type: 'GRANTED'; readonly tokens: number }
+>;
 
 /** What the node that holds the call is to do. */
 export type HeldCallCommand =

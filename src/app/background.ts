@@ -1,4 +1,4 @@
-import { closeFormerCalls } from '../calls/close-former-calls.ts';
+import { closeFormerCalls } from '../calls/handover.ts';
 import { every } from '../kernel/async.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { reconcileWhatIsDue } from '../reconciliation/reconcile.ts';

@@ -1,9 +1,9 @@
 import type { CallSessions } from '../calls/contract.ts';
-import { SealedRecaps } from '../calls/sealed-recaps.ts';
+import { SealedRecaps } from '../calls/pages/context-carryover.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { ClientSecrets } from '../calls/client-secrets.ts';
 import type { ServerToolParts } from '../calls/tools/tool-sender.ts';
-import { BusWhispers } from '../calls/whispers.ts';
+import { BusWhispers } from '../calls/bus-requests.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';

@@ -1,5 +1,4 @@
-import { TOOL_CALLS_PER_SESSION } from '../calls/tools/tool-limits.ts';
-import { ToolSender, type ServerToolParts } from '../calls/tools/tool-sender.ts';
+import { TOOL_CALLS_PER_SESSION, ToolSender, type ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { deadline } from '../kernel/async.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { readSecret, signingSecrets } from '../tenant-secrets/secrets.ts';

@@ -1,6 +1,8 @@
+import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceLimits } from '../../machines/voice-session/types.ts';
 import type { Host } from '../actors/host.ts';
+import type { Steps } from '../actors/steps.ts';
 import type { Trace } from '../actors/trace.ts';
 import type { BackgroundTasks } from '../kernel/async.ts';
 import type { Clock } from '../kernel/time.ts';
@@ -13,12 +15,10 @@ import type { LiveNodes } from '../stores/nodes/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { EndingProvider } from '../upstream/contract.ts';
-import type { ProviderAccounts } from './provider-accounts.ts';
+import type { ProviderAccounts, HangUps } from './hang-ups.ts';
 import type { CallSessions } from './contract.ts';
-import type { HangUps } from './hang-ups.ts';
-import type { HeldCallSteps } from './held-call-state.ts';
 import type { ResumeTokens } from './resume-tokens.ts';
-import type { SealedRecaps } from './sealed-recaps.ts';
+import type { SealedRecaps } from './pages/context-carryover.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 import type { ServerToolParts } from './tools/tool-sender.ts';
 
@@ -72,7 +72,7 @@ export interface CallDeps extends VoiceCallsDeps {
   readonly running: BackgroundTasks;
   readonly hangUps: HangUps;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly steps: HeldCallSteps;
+  readonly steps: Steps<HeldCallContext, HeldCallEvent, HeldCallCommand>;
 }
 
 /** What a held call is built from. */

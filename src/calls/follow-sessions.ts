@@ -45,7 +45,7 @@ export async function followSessions(calls: readonly HeldCall[], at: number, dep
       if (session === undefined) return;
       const reason = closeReasonFor(classify(session, at, limits));
       if (reason !== undefined) await call.close(reason);
-      call.pages.firstWords.follow(session);
+      call.firstWords.follow(session);
       // A session that still waits for the visitor's first words goes on once they speak, so that deadline triggers no goodbye.
       const endsAtMs = Math.min(longestEndMs(session, limits), budgets.endsAtMs(call.record.id));
       if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp('ending');

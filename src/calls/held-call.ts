@@ -8,16 +8,12 @@ import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { CreatedCall, UpstreamEvent } from '../upstream/contract.ts';
 import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
 import type { HeldCallDeps } from './deps.ts';
-import { CallSaver } from './call-saver.ts';
+import { CallSaver, HeldCallState, ResponseWaits } from './held-call-state.ts';
 import { Conversation } from './conversation.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
-import type { HangUpListener } from './hang-ups.ts';
-import { HeldCallState } from './held-call-state.ts';
-import { createEventHandler, isSignOfLife } from './provider-events.ts';
-import { asHeldCallEvent } from './response-events.ts';
-import { maxCallMs } from './provider-accounts.ts';
+import { maxCallMs, type HangUpListener } from './hang-ups.ts';
+import { asHeldCallEvent, createEventHandler, FirstWords, isSignOfLife } from './provider-events.ts';
 import { CallPages } from './pages/call-pages.ts';
-import { ResponseWaits } from './response-waits.ts';
 
 /** Before a call is hung up, cutting off what it says may take this long; usage that is not reported by then may still be reported afterwards. */
 const CANCEL_MS = 400;
@@ -29,6 +25,7 @@ export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
   readonly conversation: Conversation;
   readonly pages: CallPages;
+  readonly firstWords: FirstWords;
   readonly #deps: HeldCallDeps;
   readonly #metered: MeteredCall;
   readonly #connection: SidebandConnection;
@@ -57,7 +54,7 @@ export class HeldCall implements HangUpListener {
     const send = (event: HeldCallEvent): void => this.#send(event);
     this.#saver = new CallSaver({
       ...deps,
-      call: () => this.#state.call,
+      state: this.#state,
       requestId: () => this.requestId,
       send,
       saved: (event, saved) => {
@@ -78,11 +75,13 @@ export class HeldCall implements HangUpListener {
     const save = (event: CallEvent): void => deps.running.start(this.#saver.save(event));
     this.conversation = new Conversation(this, { ...deps, send, save, sideband, behaviour: setup?.behaviour ?? null });
     this.pages = new CallPages(this, setup, deps);
+    this.firstWords = new FirstWords(record.sessionId, deps);
     const listen = createEventHandler(
       {
         call: record,
         metered: this.#metered,
         hearResponse: (event) => this.#send(asHeldCallEvent(event, this.#now, (started) => this.#affords(started))),
+        firstWords: this.firstWords,
         tellPages: (event) => this.pages.hear(event),
         close: (reason) => this.#send({ type: 'CLOSE', at: this.#now, reason }),
         over: (reason) => this.#send({ type: 'OVER', at: this.#now, reason }),
@@ -140,6 +139,8 @@ export class HeldCall implements HangUpListener {
   noteTaken(sinceMs: number): void {
     this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
     this.#time?.takenOver(this.record);
+    // Nobody knows whether the visitor has spoken in the call or since, so we assume that they have.
+    this.firstWords.hear({ type: 'words' });
     this.pages.takenOver();
   }
 

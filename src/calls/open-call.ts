@@ -15,10 +15,9 @@ import {
   type BrokeredProvider,
   type CreatedCall,
 } from '../upstream/contract.ts';
-import type { CallHolder } from './call-holder.ts';
+import type { CallHolder, HeldCall } from './held-call.ts';
 import type { CallDeps } from './deps.ts';
 import type { OpenCallRequest, OpenedCall } from './contract.ts';
-import type { HeldCall } from './held-call.ts';
 import { checkSdp } from './sdp.ts';
 
 /** Added to the provider's time limits before a call that is still being created is given up. */

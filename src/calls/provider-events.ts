@@ -1,9 +1,10 @@
+import type { ResponseEvent } from '../../machines/held-call/types.ts';
 import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
+import { isOwnItem } from './conversation.ts';
 import type { HeldCallDeps } from './deps.ts';
-import type { WordsEvent } from './pages/call-pages.ts';
-import type { UpstreamResponseEvent } from './response-events.ts';
 
 /** Noting activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
@@ -12,11 +13,30 @@ const MAX_LONG_FRAMES = 3;
 /** Nobody could see more changes of turn in a second. */
 const MAX_NOTICES = 4;
 const NOTICES_MS = 1000;
+/** A session is told again that its visitor spoke if its record does not show that after this long. */
+const TELL_AGAIN_MS = 2000;
+
+/** What a provider reports about what is said. */
+export type WordsEvent = Extract<
+  UpstreamEvent,
+  {
+    type:
+      | 'words'
+      | 'speech'
+      | 'inputCommitted'
+      | 'transcript'
+      | 'transcriptCut'
+      | 'toolsAsked'
+      | 'toolAnswered'
+      | 'itemRemoved';
+  }
+>;
 
 interface Listener {
   readonly call: CallRecord;
   readonly metered: MeteredCall;
   readonly hearResponse: (event: UpstreamResponseEvent) => void;
+  readonly firstWords: FirstWords;
   readonly tellPages: (event: WordsEvent) => void;
   readonly close: (reason: CloseRequest) => void;
   readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
@@ -92,6 +112,7 @@ export function createEventHandler(listener: Listener, deps: HeldCallDeps): (eve
       case 'toolsAsked':
       case 'toolAnswered':
       case 'itemRemoved':
+        listener.firstWords.hear(event);
         return listener.tellPages(event);
       case 'ready':
     }
@@ -124,10 +145,105 @@ function createTurnNotices(
   };
 }
 
+/**
+ * Whether the visitor of one held call was heard, for a session that ends soon unless they are (docs/contract.md, section 4.5). The session is told
+ * at once, and again until its record says so.
+ */
+export class FirstWords {
+  readonly #deps: HeldCallDeps;
+  readonly #sessionId: string;
+  #heardAtMs: number | undefined;
+  #toldAtMs = -Infinity;
+  #areDue = false;
+
+  constructor(sessionId: string, deps: HeldCallDeps) {
+    this.#sessionId = sessionId;
+    this.#deps = deps;
+  }
+
+  /** Takes an event of the call. */
+  hear(event: WordsEvent): void {
+    if (this.#heardAtMs !== undefined || !areWords(event)) return;
+    this.#heardAtMs = this.#deps.clock.now();
+    this.#tell();
+  }
+
+  /** Takes the session's current record. */
+  follow({ wordsDueAtMs }: Pick<VoiceRecord, 'wordsDueAtMs'>): void {
+    this.#areDue = wordsDueAtMs > 0;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const { running, sessions, clock } = this.#deps;
+    const [heardAtMs, at] = [this.#heardAtMs, clock.now()];
+    if (heardAtMs === undefined || !this.#areDue || at - this.#toldAtMs < TELL_AGAIN_MS) return;
+    this.#toldAtMs = at;
+    running.start((async () => sessions.noteSpoke(this.#sessionId, heardAtMs))());
+  }
+}
+
+/**
+ * Whether an event shows words of the visitor: they start to speak or hold the button; what they said becomes a turn or is transcribed; or they wrote
+ * something. Not every call is transcribed, so speech counts without its text. Items that we add do not count.
+ */
+function areWords(event: WordsEvent): boolean {
+  if (event.type === 'speech') return event.who === 'visitor' && event.isOn;
+  if (event.type === 'transcript') return event.who === 'visitor' && !isOwnItem(event.item) && event.text.trim() !== '';
+  return event.type === 'words';
+}
+
 /** Events about the connection, about us or about the end itself. */
 const NO_SIGNS_OF_LIFE: ReadonlySet<UpstreamEvent['type']> = new Set(['ready', 'frameTooLong', 'trouble', 'over']);
 
 /** Whether an event shows that the call goes on, although the provider may have said that it is over. */
 export function isSignOfLife({ type }: UpstreamEvent): boolean {
   return !NO_SIGNS_OF_LIFE.has(type);
+}
+
+/** What a provider reports about responses, and about the settings that they are made with. */
+export type UpstreamResponseEvent = Extract<
+  UpstreamEvent,
+  {
+    type:
+      | 'responseStarted'
+      | 'responseDone'
+      | 'responseHeard'
+      | 'conversationIdle'
+      | 'responseRefused'
+      | 'itemAdded'
+      | 'toolCalled'
+      | 'configChanged'
+      | 'configRestored'
+      | 'usage';
+  }
+>;
+
+type StartedResponse = Extract<UpstreamEvent, { type: 'responseStarted' }>;
+type Affords = (started: StartedResponse) => boolean;
+type Conversion<T extends UpstreamResponseEvent['type']> = (
+  event: Extract<UpstreamResponseEvent, { type: T }>,
+  at: number,
+  affords: Affords,
+) => ResponseEvent;
+
+const conversions: { readonly [T in UpstreamResponseEvent['type']]: Conversion<T> } = {
+  responseStarted: (event, at, affords) => {
+    const { type: _type, ...response } = event;
+    return { type: 'RESPONSE_STARTED', at, response, isAffordable: affords(event) };
+  },
+  responseDone: ({ id, isTold }, at) => ({ type: 'RESPONSE_DONE', at, id, isTold }),
+  responseHeard: ({ id, tokens }, at) => ({ type: 'RESPONSE_HEARD', at, id, tokens }),
+  usage: ({ key, tokens }, at) => ({ type: 'USAGE', at, id: key, tokens }),
+  itemAdded: ({ id, tokens }, at) => ({ type: 'ITEM_ADDED', at, id, tokens }),
+  conversationIdle: (_event, at) => ({ type: 'CONVERSATION_IDLE', at }),
+  responseRefused: ({ isBusy, instructions }, at) => ({ type: 'RESPONSE_REFUSED', at, isBusy, instructions }),
+  toolCalled: (_event, at) => ({ type: 'TOOL_CALLED', at }),
+  configChanged: ({ isAsSdk }, at) => ({ type: 'CONFIG_CHANGED', at, isAsSdk }),
+  configRestored: (_event, at) => ({ type: 'CONFIG_RESTORED', at }),
+};
+
+/** The event as machines/held-call takes it. @param affords whether the remaining budget pays for a response beside those that are running */
+export function asHeldCallEvent(event: UpstreamResponseEvent, at: number, affords: Affords): ResponseEvent {
+  return conversions[event.type](event as never, at, affords);
 }

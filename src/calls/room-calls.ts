@@ -2,7 +2,7 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { longestEndMs } from '../../machines/voice-session/selectors.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { RoomEvent } from '../upstream/room-contract.ts';
-import type { CallHolder } from './call-holder.ts';
+import type { CallHolder } from './held-call.ts';
 import { termsOf } from './open-call.ts';
 import type { AdoptRequest } from './contract.ts';
 

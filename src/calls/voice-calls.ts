@@ -9,21 +9,23 @@ import { SECOND_MS } from '../kernel/time.ts';
 import { upstreamRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { isBrokered } from '../upstream/contract.ts';
-import { ProviderAccounts } from './provider-accounts.ts';
-import type { CallHolder } from './call-holder.ts';
-import type { VoiceCallsDeps } from './deps.ts';
+import { PageRequests, OpenResponses } from './bus-requests.ts';
+import { type CallHolder, HeldCall } from './held-call.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { VoiceCallsDeps } from './deps.ts';
+import { RemoteHangUps, runDueCall } from './due-calls.ts';
 import { closeReasonFor, followSessions, noteHeard } from './follow-sessions.ts';
-import { HangUps } from './hang-ups.ts';
-import { cutOffUnlessTaken, finishCalls, handOverCalls } from './hand-over-calls.ts';
-import { HeldCall } from './held-call.ts';
-import { PageRequests } from './pages/page-requests.ts';
+import {
+  cutOffUnlessTaken,
+  finishCalls,
+  handOverCalls,
+  reloadChangedCalls,
+  takeOrphans,
+  type DoubtfulTake,
+} from './handover.ts';
+import { ProviderAccounts, HangUps } from './hang-ups.ts';
 import { openCall } from './open-call.ts';
-import { OpenResponses } from './open-responses.ts';
 import { RoomCalls } from './room-calls.ts';
-import { RemoteHangUps } from './remote-hang-ups.ts';
-import { runDueCall } from './run-due-call.ts';
-import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
 
 /** How often the sessions of held calls, and other nodes' orphans, are looked up. */
 const LOOK_MS = 1000;

@@ -14,8 +14,7 @@ import { type Tenant, findCrowded, type Added, type Owned } from '../stores/tena
 import { endpointsNamed } from '../stores/webhooks/contract.ts';
 import { describeOpenKeys } from '../tenants/key-rules.ts';
 import { mergeTenants, readTenantsDocument, tooManyInFile, type TenantsFileError } from '../tenants/tenants-file.ts';
-import { titleOf } from '../upstream/answerer.ts';
-import { describeEnforcement } from '../upstream/enforcement.ts';
+import { titleOf, describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { findMissingSecrets, sendersOf, verifiersOf } from '../tenant-secrets/secrets.ts';
 import type { KeptInDatabase } from './open-stores.ts';

@@ -2,7 +2,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { defaultTenantsFile } from '../../config/build-info.ts';
 import { isLoopback } from '../kernel/addresses.ts';
 import { liveEngineOf } from '../app/stores.ts';
-import type { Answerer } from '../upstream/answerer.ts';
+import type { Answerer } from '../upstream/enforcement.ts';
 import { runNode, untilSignal, type StartedNode } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { widgetTag } from './key-view.ts';

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/time.ts';
-import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
-import { openAccount, readReply, request, type Account, type ProviderSettings } from './provider-http.ts';
-import { makeUpstreamSessionId } from './session-id.ts';
+import {
+  capDuration,
+  openAccount,
+  readReply,
+  request,
+  makeUpstreamSessionId,
+  type Account,
+  type ProviderSettings,
+} from './provider-http.ts';
 
 export interface AssemblyAiOptions extends ProviderSettings {
   /** ASSEMBLYAI_API_KEY. */

@@ -1,8 +1,9 @@
 import { WebSocket, type RawData } from 'ws';
+import { z } from 'zod';
 import type { deadline } from '../kernel/async.ts';
-import { systemCode } from '../kernel/post.ts';
+import { systemCode, parseJson } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type SidebandEnd, type UpstreamEvent } from './contract.ts';
-import { refusedUpgrade, under, type Account } from './provider-http.ts';
+import { refusedUpgrade, under, word, type Account } from './provider-http.ts';
 
 /**
  * A page can send 256 KiB in one message of its data channel, and the provider's event about it is up to three times as long once escaped. Frames of
@@ -184,4 +185,26 @@ function isAudio(frame: Buffer): boolean {
   if (frame.length <= AUDIO_BYTES) return false;
   const ends = `${frame.toString('latin1', 0, TYPE_BYTES)} ${frame.toString('latin1', frame.length - TYPE_BYTES)}`;
   return AUDIO_TYPE.test(ends) && !TELLING.some((field) => frame.includes(field));
+}
+
+const frame = z.looseObject({ type: z.string() });
+/** An event of a provider: its type and its other fields. */
+export type CallFrame = z.infer<typeof frame>;
+
+/** @returns undefined for text that is not an event */
+export function readFrame(text: string): CallFrame | undefined {
+  return frame.safeParse(parseJson(text)).data;
+}
+
+const errorFrame = z.object({ error: z.object({ type: word, code: word, event_id: word }) });
+
+/** The provider's error code, and which of our events caused the error. */
+export function readError(event: CallFrame): { readonly code: string; readonly eventId: string | undefined } {
+  const { data } = errorFrame.safeParse(event);
+  return { code: data?.error.code ?? data?.error.type ?? 'error', eventId: data?.error.event_id };
+}
+
+/** An error that the provider reports on a connection: most leave the call open. */
+export function asEvent(code: string): UpstreamEvent {
+  return code === 'session_expired' ? { type: 'over', reason: 'expired' } : { type: 'trouble', code };
 }

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { EchoCall } from '../../packages/echo/call.ts';
-import type { EchoTimes } from '../../packages/echo/times.ts';
 import type { ClientEvent } from '../../packages/echo/channel.ts';
 import type { EchoEvent } from '../../packages/echo/events.ts';
+import type { EchoTimes } from '../../packages/echo/times.ts';
 import type { LoadWebRtc, WebRtc } from '../../packages/echo/web-rtc.ts';
 import { systemClock, type Clock } from '../kernel/time.ts';
 import type { TokenClasses } from '../protocol/price.ts';
@@ -18,10 +18,9 @@ import {
   type UpstreamEvent,
 } from './contract.ts';
 import { LocalProvider, type LocalOptions } from './local.ts';
-import { differingFields, isAsSdk } from './realtime-config-diff.ts';
-import { describeItem } from './realtime-session.ts';
-import { readTokens } from './realtime-usage.ts';
 import { conversationEvents } from './realtime-conversation.ts';
+import { differingFields, isAsSdk, describeItem } from './realtime-session.ts';
+import { readTokens } from './realtime-usage.ts';
 
 const MAX_SEC = 3600;
 /** Pages give up sooner, and count from the answer, so the echo waits longer than they do. */

@@ -1,4 +1,5 @@
-import type { Capabilities } from './contract.ts';
+import type { CallMode } from '../protocol/call.ts';
+import type { Capabilities, UpstreamProvider } from './contract.ts';
 
 /** What is enforced for the calls of one provider in one mode, in words for operators. */
 export interface Enforcement {
@@ -13,8 +14,6 @@ export interface Enforcement {
   /** Whether the page is kept from changing what was set up. */
   readonly lock: string;
 }
-
-export type CallMode = 'direct' | 'brokered';
 
 /** Describes what is enforced, from what the provider declares; a mode that the provider cannot do is refused at the start. */
 export function describeEnforcement(capabilities: Capabilities, mode: CallMode): Enforcement {
@@ -92,4 +91,22 @@ function providersOwn(maxSec: number | null): string {
 /** Whole minutes where it is at least one, rounded down. */
 function span(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
+
+/** Who answers a provider's calls: its model, an echo of the caller's own voice, or nobody. */
+export type Answerer = 'model' | 'echo' | 'nobody';
+
+export function answererOf({
+  simulated,
+  capabilities,
+}: Pick<UpstreamProvider, 'simulated' | 'capabilities'>): Answerer {
+  if (!simulated) return 'model';
+  return capabilities.call === 'none' ? 'nobody' : 'echo';
+}
+
+const notes = { model: '', echo: ' (an echo, no model)', nobody: ' (simulated)' } as const;
+
+/** The provider's name, and what stands in for it where it is simulated. */
+export function titleOf(provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'capabilities'>): string {
+  return provider.name + notes[answererOf(provider)];
 }

@@ -2,10 +2,16 @@ import { z } from 'zod';
 import { systemClock, type Clock, iso } from '../kernel/time.ts';
 import { parseJson } from '../kernel/post.ts';
 import { describeBehaviour, merged } from './behaviour.ts';
-import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
-import { malformed, openAccount, request, type Account, type ProviderSettings } from './provider-http.ts';
-import { makeUpstreamSessionId } from './session-id.ts';
+import {
+  capDuration,
+  malformed,
+  openAccount,
+  request,
+  makeUpstreamSessionId,
+  type Account,
+  type ProviderSettings,
+} from './provider-http.ts';
 
 export interface GeminiOptions extends ProviderSettings {
   /** GEMINI_API_KEY. */

@@ -5,11 +5,17 @@ import { systemClock, type Clock } from '../kernel/time.ts';
 import { randomId } from '../kernel/ids.ts';
 import { parseJson } from '../kernel/post.ts';
 import { isStorable } from '../kernel/text.ts';
-import { capDuration } from './cap-duration.ts';
 import { UpstreamFault, type EndingProvider, type Minted, type MintRequest } from './contract.ts';
-import { malformed, readReply, request, type Account, type ProviderSettings } from './provider-http.ts';
+import {
+  capDuration,
+  malformed,
+  readReply,
+  request,
+  makeUpstreamSessionId,
+  type Account,
+  type ProviderSettings,
+} from './provider-http.ts';
 import type { RoomEvent, RoomWish } from './room-contract.ts';
-import { makeUpstreamSessionId } from './session-id.ts';
 
 export interface LiveKitOptions extends ProviderSettings {
   /** LIVEKIT_URL: http, https, ws or wss. */

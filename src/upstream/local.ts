@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../kernel/time.ts';
 import { UpstreamFault, type Minted, type MintRequest, type UpstreamProvider } from './contract.ts';
-import type { ProviderSettings } from './provider-http.ts';
-import { makeUpstreamSessionId } from './session-id.ts';
+import { makeUpstreamSessionId, type ProviderSettings } from './provider-http.ts';
 
 export type LocalOptions = Pick<ProviderSettings, 'clientSecretTtlSec' | 'clock'>;
 

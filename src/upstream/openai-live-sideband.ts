@@ -1,7 +1,6 @@
-import { asEvent, readError, readFrame } from './call-frame.ts';
-import type { CallSocket } from './call-socket.ts';
+import { z } from 'zod';
+import { asEvent, readError, readFrame, type CallSocket, type CallFrame } from './call-socket.ts';
 import type { Sideband, SidebandEnd, UpstreamEvent } from './contract.ts';
-import { eventsOf } from './openai-live-events.ts';
 
 /** A connection to a session of OpenAI's live API. Its configuration cannot change, and we cannot limit its responses. */
 export class LiveSideband implements Sideband {
@@ -55,4 +54,41 @@ export class LiveSideband implements Sideband {
     if (event.type === 'over') this.#isOver = true;
     this.#hear(event);
   }
+}
+
+const seconds = z.object({ usage: z.object({ seconds: z.number().min(0).max(1_000_000) }) });
+const closed = z.object({ reason: z.string().optional().catch(undefined) });
+
+type OverReason = Extract<UpstreamEvent, { type: 'over' }>['reason'];
+/** The provider's reasons for closing a session; an end that was requested, but not by us, was requested by the page. */
+const overReasons: Readonly<Record<string, OverReason>> = {
+  expired: 'expired',
+  content: 'content',
+  connection_lost: 'lost',
+};
+
+/** What an event of OpenAI's live API means, in our words; most mean nothing to us. */
+export function eventsOf(frame: CallFrame): readonly UpstreamEvent[] {
+  switch (frame.type) {
+    case 'session.usage.updated':
+      return [totalOf(frame)];
+    case 'session.closed':
+      return [totalOf(frame), { type: 'over', reason: overReasonOf(frame) }];
+    case 'session.input_transcript.delta':
+      return [{ type: 'activity' }, { type: 'listening' }, { type: 'words' }];
+    case 'session.output_transcript.delta':
+      return [{ type: 'activity' }, { type: 'speaking' }];
+    default:
+      return [];
+  }
+}
+
+function totalOf(frame: CallFrame): UpstreamEvent {
+  const { data } = seconds.safeParse(frame);
+  if (data === undefined) return { type: 'usageUnreadable', key: undefined };
+  return { type: 'usageTotal', ms: Math.ceil(data.usage.seconds * 1000) };
+}
+
+function overReasonOf(frame: CallFrame): OverReason {
+  return overReasons[closed.safeParse(frame).data?.reason ?? ''] ?? 'remote';
 }

@@ -3,7 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../kernel/time.ts';
 import { parseJson, get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
-import { CallOver, UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
+import {
+  CallOver,
+  UpstreamFault,
+  type UpstreamFaultFacts,
+  type UpstreamFaultKind,
+  type Capabilities,
+  type MintRequest,
+} from './contract.ts';
 
 /** A provider's API over HTTP, and the credentials with which we use it. */
 export interface Account {
@@ -275,4 +282,17 @@ export function multipart(parts: readonly Part[]): { readonly type: string; read
       `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: ${type}\r\n\r\n${text}\r\n`,
   );
   return { type: `multipart/form-data; boundary=${boundary}`, body: `${written.join('')}--${boundary}--\r\n` };
+}
+
+/** An upstream session id of our own, for providers that give none: `sess_` and 24 characters. */
+export function makeUpstreamSessionId(): string {
+  return `sess_${randomBytes(18).toString('base64url')}`;
+}
+
+/** Seconds to which a secret limits a session: the wish, within what the provider allows; without a wish the provider's longest. */
+export function capDuration(
+  { minSec, maxSec }: NonNullable<Capabilities['capDuration']>,
+  { maxDurationSec = maxSec }: Pick<MintRequest, 'maxDurationSec'>,
+): number {
+  return Math.min(Math.max(Math.floor(maxDurationSec), minSec), maxSec);
 }

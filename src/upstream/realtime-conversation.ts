@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallFrame } from './call-frame.ts';
+import type { CallFrame } from './call-socket.ts';
 import type { Speaker, ToolCall, UpstreamEvent } from './contract.ts';
 
 const NOTHING: readonly UpstreamEvent[] = [];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallFrame } from './call-frame.ts';
+import type { CallFrame } from './call-socket.ts';
 import { MAX_CONTEXT_TOKENS, type UpstreamEvent } from './contract.ts';
 import { readDuration, readTokens } from './realtime-usage.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/async.ts';
 import { Lru } from '../kernel/collections.ts';
-import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
+import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import {
   CallOver,
   UnansweredCall,
@@ -15,12 +15,19 @@ import {
   type Sideband,
   type UpstreamEvent,
 } from './contract.ts';
-import { fingerprintOf, malformed, multipart, readReply, request, under, type Account } from './provider-http.ts';
-import { readTokens } from './realtime-usage.ts';
-import type { ToldSession } from './realtime-config-diff.ts';
-import { describeCall, describeMint } from './realtime-session.ts';
+import {
+  fingerprintOf,
+  malformed,
+  multipart,
+  readReply,
+  request,
+  under,
+  makeUpstreamSessionId,
+  type Account,
+} from './provider-http.ts';
+import { describeCall, describeMint, type ToldSession } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
-import { makeUpstreamSessionId } from './session-id.ts';
+import { readTokens } from './realtime-usage.ts';
 
 export interface RealtimeOptions {
   readonly name: string;

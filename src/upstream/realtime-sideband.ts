@@ -1,7 +1,6 @@
 import type { deadline } from '../kernel/async.ts';
 import { keepNewest } from '../kernel/collections.ts';
-import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
-import type { CallSocket } from './call-socket.ts';
+import { asEvent, readError, readFrame, type CallFrame, type CallSocket } from './call-socket.ts';
 import {
   CallOver,
   UpstreamFault,
@@ -10,17 +9,21 @@ import {
   type SidebandEnd,
   type UpstreamEvent,
 } from './contract.ts';
+import { conversationEvents } from './realtime-conversation.ts';
+import { eventsOf, transcriberOf } from './realtime-events.ts';
 import {
   differingFields,
   isAsSdk,
   spellingOf,
   toldSession,
   toldTokens,
+  describeItem,
+  describeLimit,
+  describeRestoration,
+  describeSpeed,
   type ToldSession,
-} from './realtime-config-diff.ts';
-import { eventsOf, transcriberOf } from './realtime-events.ts';
-import { describeItem, describeLimit, describeRestoration, describeSpeed, type CallSetup } from './realtime-session.ts';
-import { conversationEvents } from './realtime-conversation.ts';
+  type CallSetup,
+} from './realtime-session.ts';
 
 export interface RealtimeSidebandOptions {
   /** The provider's name in our messages. */

@@ -1,19 +1,17 @@
 import type { CallRecord, CloseRequest } from '../../../machines/voice-call/types.ts';
-import { isOwnItem, itemIdOf, secretItemIdOf } from '../item-id.ts';
 import type { CallFrame } from '../../protocol/call-frames.ts';
 import { serverToolsOf } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
+import { isOwnItem, itemIdOf, secretItemIdOf, type Conversation } from '../conversation.ts';
 import type { HeldCallDeps } from '../deps.ts';
-import type { Conversation } from '../conversation.ts';
-import { FirstWords } from './first-words.ts';
+import type { WordsEvent } from '../provider-events.ts';
+import { ForgedAnswers } from '../tools/forged-answers.ts';
+import { ToolAnswers } from '../tools/tool-answers.ts';
+import { ToolRunner } from '../tools/tool-runner.ts';
 import { Captions } from './captions.ts';
 import { ContextCarryover } from './context-carryover.ts';
 import { PageActions } from './page-actions.ts';
-import { PageTools } from './page-tools.ts';
-import { ForgedAnswers } from '../tools/forged-answers.ts';
-import { ToolRunner } from '../tools/tool-runner.ts';
-import { ToolAnswers } from '../tools/tool-answers.ts';
 
 /** How long a node's message that its sockets want to hear of the call stays valid. */
 const WANTED_MS = 30_000;
@@ -34,22 +32,6 @@ type Setup = Pick<
   'tools' | 'dataChannel' | 'metadata' | 'behaviour' | 'agentVersion' | 'sealedContext' | 'trace'
 >;
 
-/** What a provider reports about what is said. */
-export type WordsEvent = Extract<
-  UpstreamEvent,
-  {
-    type:
-      | 'words'
-      | 'speech'
-      | 'inputCommitted'
-      | 'transcript'
-      | 'transcriptCut'
-      | 'toolsAsked'
-      | 'toolAnswered'
-      | 'itemRemoved';
-  }
->;
-
 /**
  * What the pages of one held call see of it, in frames of our own sockets on any node (docs/contract.md, section 7.6). Where no socket wants them,
  * nothing is gathered and nothing is sent. What pages do in the call is in `actions`.
@@ -61,12 +43,9 @@ export class CallPages {
   readonly #captions: Captions;
   /** What was said in the session, before this call and in it. */
   readonly carryover: ContextCarryover;
-  /** Whether the visitor was heard, for a session that waits for their first words. */
-  readonly firstWords: FirstWords;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
   readonly #answers: ToolAnswers;
-  readonly #tools: PageTools;
   readonly actions: PageActions;
   /** Undefined for a session without tools of the server. */
   readonly #server: ToolRunner | undefined;
@@ -82,7 +61,6 @@ export class CallPages {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;
-    this.firstWords = new FirstWords(call.record.sessionId, deps);
     this.carryover = new ContextCarryover(call, deps);
     this.#captions = new Captions({ ...deps, show: (frames) => this.#showWords(frames) });
     const isOpen = setup?.dataChannel !== 'none';
@@ -90,14 +68,11 @@ export class CallPages {
     const itemOf = (callId: string): string =>
       isOpen ? secretItemIdOf(`${id} ${callId}`, deps.installationKey) : itemIdOf(callId);
     this.#answers = new ToolAnswers(call.conversation, itemOf);
-    this.#tools = new PageTools(this.#answers, {
+    this.actions = new PageActions(call, this.#answers, {
+      isPushToTalk: setup?.behaviour?.turns?.detect === 'push',
       tools: setup?.tools ?? [],
       isHeard: () => this.#isWanted,
       settled: (callIds) => this.#show([], callIds),
-    });
-    this.actions = new PageActions(call, {
-      isPushToTalk: setup?.behaviour?.turns?.detect === 'push',
-      answer: (callId, output) => this.#tools.answer(callId, output),
       said: (item, text) => this.#showSaid(item, text),
     });
     const tools = serverToolsOf(setup?.tools ?? []);
@@ -127,7 +102,6 @@ export class CallPages {
 
   /** Handles what the provider reports about the call. */
   hear(event: WordsEvent): void {
-    this.firstWords.hear(event);
     switch (event.type) {
       case 'words':
         return;
@@ -159,7 +133,7 @@ export class CallPages {
     const at = this.#deps.clock.now();
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
     for (const callId of this.#answers.overdue(at))
-      if (!this.#tools.answer(callId, { error: 'timed_out' })) this.#answers.giveUp(callId);
+      if (!this.actions.answerTool(callId, { error: 'timed_out' })) this.#answers.giveUp(callId);
     this.#server?.follow();
     this.carryover.follow();
     this.#answers.tell();
@@ -183,9 +157,8 @@ export class CallPages {
     return this.#call.conversation.add({ id: itemIdOf(`whisper_${request}`), type: 'message', role: 'system', text });
   }
 
-  /** Another node held the call: nobody knows whether the visitor has spoken in it or since, so we assume that they have. */
+  /** Another node held the call. */
   takenOver(): void {
-    this.hear({ type: 'words' });
     this.#deps.running.start(this.carryover.remember());
     this.#server?.takenOver();
   }
@@ -197,7 +170,7 @@ export class CallPages {
 
   /** Another node is to hold the call: tool calls that are not answered yet are answered `interrupted`. */
   async handOver(): Promise<void> {
-    this.#tools.interrupt();
+    this.actions.interruptTools();
     this.carryover.keep();
     await this.#server?.handOver();
     this.#answers.giveUpPages();
@@ -236,7 +209,7 @@ export class CallPages {
     // A call that is named twice is run once.
     const once = ours.filter(({ callId }) => fresh.delete(callId));
     this.#server?.ask(once.filter(isServers));
-    this.#show(this.#tools.ask(once.filter((call) => !isServers(call))));
+    this.#show(this.actions.askTools(once.filter((call) => !isServers(call))));
   }
 
   /** Shows which tool of the server is running, if any: visitors hear nothing meanwhile. */

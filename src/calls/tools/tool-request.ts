@@ -2,13 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { refOf } from '../../kernel/ids.ts';
+import { isObject, parseJson } from '../../kernel/post.ts';
 import { iso } from '../../kernel/time.ts';
 import { traceParentFor } from '../../kernel/trace-context.ts';
-import { signedHeaders } from '../../webhooks/signature.ts';
-import { TOOL_SPAN } from '../../telemetry/traces/session-spans.ts';
-import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
+import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
+import { TOOL_SPAN } from '../../telemetry/traces/session-spans.ts';
+import { signedHeaders } from '../../webhooks/signature.ts';
+
+/** More than the arguments of any tool need. */
+const MAX_ARGUMENTS_BYTES = 64 * 1024;
+
+/** What a model calls a tool with. */
+type Arguments = Readonly<Record<string, unknown>>;
 
 /** What the server of a tool is told about the conversation in which it is called. */
 export interface ToolContext {
@@ -28,7 +35,7 @@ export interface ToolRequest {
   /** The provider's own id of the tool call. */
   readonly toolCallId: string;
   readonly tool: ServerTool;
-  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly arguments: Arguments;
   readonly context: ToolContext;
   /** Where the request belongs in the session's trace; undefined where the session has none. */
   readonly traceparent: string | undefined;
@@ -48,7 +55,7 @@ interface AskedIn extends SessionTerms {
 export function requestOf(
   tool: ServerTool,
   { id: recordId, toolCallId }: Pick<ToolCallRecord, 'id' | 'toolCallId'>,
-  args: ToolRequest['arguments'],
+  args: Arguments,
   { call: { id, sessionId, tenantId, subject }, agentId, agentVersion, metadata, sealedContext, trace }: AskedIn,
 ): ToolRequest {
   const session = { ref: refOf(sessionId), tenantId, agentId, agentVersion, subject, metadata: metadata ?? {} };
@@ -91,4 +98,46 @@ export function headersOf(
 
 function withSecrets(value: string, values: ReadonlyMap<string, string>): string {
   return value.replaceAll(/\$\{secret:([^}]*)\}/g, (_, name: string) => values.get(name) ?? '');
+}
+
+const isOf: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: Number.isInteger,
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+  array: Array.isArray,
+  null: (value) => value === null,
+};
+
+/**
+ * The arguments of a tool call, if they are an object with everything that the tool requires, each value of the type that its parameters declare.
+ * Only the first level is checked: the tool's server checks the rest.
+ * @param json as the model wrote it
+ * @param parameters a JSON schema
+ * @returns undefined for arguments that do not fit
+ */
+export function readArguments(json: string, parameters: Arguments | undefined): Arguments | undefined {
+  const parsed = parse(json);
+  if (parsed === undefined) return undefined;
+  const { properties, required } = parameters ?? {};
+  const names = Array.isArray(required) ? required.map(String) : [];
+  if (!names.every((name) => Object.hasOwn(parsed, name))) return undefined;
+  const schemas = isObject(properties) ? properties : {};
+  return Object.entries(parsed).every(([name, value]) => fits(value, Object.hasOwn(schemas, name) ? schemas[name] : {}))
+    ? parsed
+    : undefined;
+}
+
+function parse(json: string): Arguments | undefined {
+  if (Buffer.byteLength(json) > MAX_ARGUMENTS_BYTES) return undefined;
+  const parsed = parseJson(json.trim() === '' ? '{}' : json);
+  return isObject(parsed) ? parsed : undefined;
+}
+
+/** A type that JSON schema does not define does not make a value fail. */
+function fits(value: unknown, schema: unknown): boolean {
+  const { type } = isObject(schema) ? schema : {};
+  if (type === undefined) return true;
+  return [type].flat().some((name) => typeof name !== 'string' || (isOf[name]?.(value) ?? true));
 }

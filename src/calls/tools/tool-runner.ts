@@ -1,22 +1,36 @@
 import type { ToolCallEvent, ToolFailure } from '../../../machines/tool-call/types.ts';
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { BackgroundTasks } from '../../kernel/async.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { InsertedToolCall } from '../../stores/voice-calls/contract.ts';
 import type { ToolCall } from '../../upstream/contract.ts';
-import { readArguments } from './read-arguments.ts';
-import { ReservedPrices } from './reserved-prices.ts';
-import { RunningTools, type RunningTool } from './running-tools.ts';
-import type { ToolRunnerDeps, ToolListener, ToolsCall } from './tool-runner-deps.ts';
+import type { Conversation } from '../conversation.ts';
+import type { HeldCallDeps } from '../deps.ts';
+import { ReservedPrices, RunningTools, type RunningTool } from './running-tools.ts';
 import type { ToolAnswers } from './tool-answers.ts';
-import { ToolInserts } from './tool-inserts.ts';
-import type { ToolOutcome } from './tool-reply.ts';
-import { canNameRequest, requestOf, type SessionTerms } from './tool-request.ts';
-import { ToolSaves, type EndedTool } from './tool-saves.ts';
+import { readArguments, canNameRequest, requestOf, type SessionTerms } from './tool-request.ts';
+import { ToolInserts, ToolSaves, type EndedTool } from './tool-saves.ts';
+import type { ToolOutcome } from './tool-sender.ts';
 
 /** A visitor who hears nothing for this long is told that the agent is looking, where the tool has words for that. */
 const SAY_MS = 1500;
+
+/** The voice call in which tools are called. */
+interface ToolsCall {
+  readonly record: CallRecord;
+  readonly conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>;
+  /** Charges for a tool call under its id, once however often it is called. */
+  readonly charge: (toolCallId: string, microDollars: number) => void;
+}
+
+interface ToolListener {
+  /** Hears of the provider's ids of tool calls that are answered here, or were by the node that held the call before. */
+  readonly asked: (toolCallIds: readonly string[]) => void;
+  /** Hears which tool runs; undefined once none does any more. */
+  readonly running: (tool: string | undefined) => void;
+}
 
 /**
  * Runs the tools of the server in one held call, as machines/tool-call decides: each tool call is in the database before its request leaves, and is
@@ -27,7 +41,7 @@ export class ToolRunner {
   readonly #tools: ReadonlyMap<string, ServerTool>;
   readonly #terms: SessionTerms;
   readonly #answers: ToolAnswers;
-  readonly #deps: ToolRunnerDeps;
+  readonly #deps: HeldCallDeps;
   readonly #works: BackgroundTasks;
   readonly #running = new RunningTools();
   readonly #inserts: ToolInserts;
@@ -45,7 +59,7 @@ export class ToolRunner {
     { tools, ...terms }: SessionTerms & { readonly tools: ReadonlyMap<string, ServerTool> },
     answers: ToolAnswers,
     listener: ToolListener,
-    deps: ToolRunnerDeps,
+    deps: HeldCallDeps,
   ) {
     this.#call = call;
     this.#tools = tools;
@@ -116,10 +130,7 @@ export class ToolRunner {
     let agentId: string | null = null;
     try {
       agentId = await this.#agent();
-      inserted = await this.#insert(
-        asked.filter(({ isOver }) => !isOver),
-        agentId,
-      );
+      inserted = await this.#insert(asked, agentId);
     } catch (fault) {
       this.#deps.onError(fault);
     }
@@ -175,7 +186,7 @@ export class ToolRunner {
   /** Inserts all at once; waits no longer than the shortest deadline among them. @throws Unavailable */
   async #insert(asked: readonly RunningTool[], agentId: string | null): Promise<Map<RunningTool, InsertedToolCall>> {
     // A call whose id cannot name a request is not saved either: no request is sent for it.
-    const kept = asked.filter(({ snapshot }) => canNameRequest(snapshot.context.toolCallId));
+    const kept = asked.filter(({ snapshot, isOver }) => !isOver && canNameRequest(snapshot.context.toolCallId));
     const records = kept.map(({ snapshot }) => snapshot.context);
     const most = this.#deps.serverTools.perSession(this.#call.record.tenantId, agentId);
     const withinMs = Math.max(0, Math.min(...records.map(({ untilMs }) => untilMs)) - this.#now);
@@ -185,28 +196,21 @@ export class ToolRunner {
 
   #send(running: RunningTool, args: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
     const record = running.snapshot.context;
-    const { untilMs } = record;
     const request = requestOf(running.tool, record, args, { call: this.#call.record, agentId, ...this.#terms });
     const leaves = (): void => void (running.isSent = true);
-    const timeoutMs = Math.max(0, untilMs - this.#now);
+    const timeoutMs = Math.max(0, record.untilMs - this.#now);
     return this.#deps.serverTools.sender.send(request, { timeoutMs, signal: running.abort.signal, leaves });
   }
 
   #finishBy(running: RunningTool, outcome: ToolOutcome): void {
     const at = this.#now;
-    if (!('code' in outcome))
-      return this.#finish(
-        running,
-        { type: 'ANSWERED', at, bytes: outcome.bytes, endReason: outcome.endReason },
-        outcome.output,
-      );
+    if (!('code' in outcome)) {
+      const { bytes, endReason, output } = outcome;
+      return this.#finish(running, { type: 'ANSWERED', at, bytes, endReason }, output);
+    }
     const { code, detail } = outcome;
-    this.#finish(
-      running,
-      code === 'timed_out'
-        ? { type: 'CLOCK', at: running.snapshot.context.untilMs }
-        : { type: 'FAILED', at, code, detail },
-    );
+    if (code === 'timed_out') this.#finish(running, { type: 'CLOCK', at: running.snapshot.context.untilMs });
+    else this.#finish(running, { type: 'FAILED', at, code, detail });
   }
 
   /** Ends a running tool call, and tells and saves its outcome; one that is over stays as it is. */

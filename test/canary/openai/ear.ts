@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import { deadline } from '../../../src/kernel/async.ts';
-import { readFrame, type CallFrame } from '../../../src/upstream/call-frame.ts';
+import { readFrame, type CallFrame } from '../../../src/upstream/call-socket.ts';
 
 export interface HeardFrame {
   readonly frame: CallFrame;

@@ -1,4 +1,4 @@
-import { readError } from '../../../src/upstream/call-frame.ts';
+import { readError } from '../../../src/upstream/call-socket.ts';
 import type { Ear, HeardFrame } from './ear.ts';
 import { Refused, type Lab, type LabCall } from './lab.ts';
 

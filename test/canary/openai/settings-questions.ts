@@ -1,7 +1,11 @@
 import type { Behaviour } from '../../../src/protocol/behaviour.ts';
 import { describeBehaviour } from '../../../src/upstream/behaviour.ts';
-import { toldSession } from '../../../src/upstream/realtime-config-diff.ts';
-import { describeCall, describeRestoration, type CallSetup } from '../../../src/upstream/realtime-session.ts';
+import {
+  toldSession,
+  describeCall,
+  describeRestoration,
+  type CallSetup,
+} from '../../../src/upstream/realtime-session.ts';
 import type { Ear } from './ear.ts';
 import { Refused, type Lab, type LabCall } from './lab.ts';
 import type { Question } from './question.ts';

@@ -7,7 +7,7 @@ import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { ResumeTokens } from '../../../src/calls/resume-tokens.ts';
-import { SealedRecaps } from '../../../src/calls/sealed-recaps.ts';
+import { SealedRecaps } from '../../../src/calls/pages/context-carryover.ts';
 import { createSealer } from '../../../src/kernel/seal.ts';
 import { ToolSender } from '../../../src/calls/tools/tool-sender.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';

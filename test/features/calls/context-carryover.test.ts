@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isRecap } from '../../../packages/echo/words.ts';
-import { RecentTurns } from '../../../src/calls/pages/recent-turns.ts';
+import { RecentTurns } from '../../../src/calls/pages/context-carryover.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { CallFrame } from '../../../src/protocol/call-frames.ts';
 import type { Recaps } from '../../../src/stores/recaps/contract.ts';

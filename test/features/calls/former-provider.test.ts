@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../../config/config.ts';
 import { requireDrained } from '../../../src/app/foundations.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
-import { closeFormerCalls } from '../../../src/calls/close-former-calls.ts';
+import { closeFormerCalls } from '../../../src/calls/handover.ts';
 import { call } from '../../contracts/voice-calls.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 

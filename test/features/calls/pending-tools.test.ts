@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { overdueTools, withAnswered, withAsked, type PendingTools } from '../../../src/calls/tools/pending-tools.ts';
+import { overdueTools, withAnswered, withAsked, type PendingTools } from '../../../src/calls/tools/tool-answers.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { serverTool } from '../../../src/protocol/server-tool.ts';
-import { outcomeOf } from '../../../src/calls/tools/tool-reply.ts';
+import { outcomeOf } from '../../../src/calls/tools/tool-sender.ts';
 import { bodyOf, headersOf, type ToolRequest } from '../../../src/calls/tools/tool-request.ts';
 import { findBinary, reasonToSkip } from '../../support/services/binaries.ts';
 import { freePort } from '../../support/services/server-process.ts';

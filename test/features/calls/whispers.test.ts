@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BusWhispers } from '../../../src/calls/whispers.ts';
+import { BusWhispers } from '../../../src/calls/bus-requests.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
 import { createInProcessBus } from '../../../src/stores/in-process.ts';
 import { ManualClock } from '../../support/clock.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
-import { answererOf, titleOf } from '../../../src/upstream/answerer.ts';
+import { answererOf, titleOf } from '../../../src/upstream/enforcement.ts';
 import type { BrokeredProvider } from '../../../src/upstream/contract.ts';
 import { EchoProvider } from '../../../src/upstream/echo.ts';
 import { LocalProvider } from '../../../src/upstream/local.ts';

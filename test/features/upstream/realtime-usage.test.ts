@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readError, readFrame } from '../../../src/upstream/call-frame.ts';
-import { eventsOf as liveEventsOf } from '../../../src/upstream/openai-live-events.ts';
-import { differingFields, toldSession } from '../../../src/upstream/realtime-config-diff.ts';
+import { readError, readFrame } from '../../../src/upstream/call-socket.ts';
+import { eventsOf as liveEventsOf } from '../../../src/upstream/openai-live-sideband.ts';
+import { differingFields, toldSession } from '../../../src/upstream/realtime-session.ts';
 import { eventsOf, transcriberOf } from '../../../src/upstream/realtime-events.ts';
 import { readTokens } from '../../../src/upstream/realtime-usage.ts';
 import { examples } from '../../support/examples.ts';
