@@ -90,7 +90,7 @@ export function lastBegun(
 }
 
 /** A response that the provider had begun before it heard our request came first: the last one is asked for again. */
-export function lastRefused(call: HeldCallContext): HeldCallContext {
+function lastRefused(call: HeldCallContext): HeldCallContext {
   return call.ending === null
     ? call
     : withEnding(call, { responseId: null, isDone: false, untilMs: call.ending.beginsByMs });

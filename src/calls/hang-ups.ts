@@ -40,7 +40,7 @@ export function maxCallMs(provider: Pick<EndingProvider, 'capabilities'> | undef
   return (provider?.capabilities.providerMaxSec ?? UNKNOWN_SEC) * 1000;
 }
 
-export type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>, 'answer' | 'dialled'>;
+type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>, 'answer' | 'dialled'>;
 
 /** How long the provider may take for one try. */
 const TRY_MS = 2000;
@@ -48,7 +48,7 @@ const TRY_MS = 2000;
 const MAX_CONCURRENT = 256;
 
 /** A call to hang up: one that the provider has created. */
-export type HangUpTarget = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> & {
+type HangUpTarget = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> & {
   readonly providerCallId: string;
   /** If the provider says that it does not know the call, its other endpoint is asked as well. */
   readonly isDialledToo?: boolean;
@@ -62,7 +62,7 @@ export interface HangUpListener {
   hear(event: UpstreamEvent): void;
 }
 
-export interface HangUpDeps {
+interface HangUpDeps {
   readonly accounts: ProviderAccounts;
   readonly running: BackgroundTasks;
   /** Hears of faults that are not the provider's. */

@@ -12,7 +12,7 @@ import { CallSaver, HeldCallState, ResponseWaits } from './held-call-state.ts';
 import { Conversation } from './conversation.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
 import { maxCallMs, type HangUpListener } from './hang-ups.ts';
-import { asHeldCallEvent, createEventHandler, FirstWords, isSignOfLife } from './provider-events.ts';
+import { createEventHandler, FirstWords } from './provider-events.ts';
 import { CallPages } from './pages/call-pages.ts';
 
 /** Before a call is hung up, cutting off what it says may take this long; usage that is not reported by then may still be reported afterwards. */
@@ -76,22 +76,17 @@ export class HeldCall implements HangUpListener {
     this.conversation = new Conversation(this, { ...deps, send, save, sideband, behaviour: setup?.behaviour ?? null });
     this.pages = new CallPages(this, setup, deps);
     this.firstWords = new FirstWords(record.sessionId, deps);
-    const listen = createEventHandler(
+    this.hear = createEventHandler(
       {
         call: record,
         metered: this.#metered,
-        hearResponse: (event) => this.#send(asHeldCallEvent(event, this.#now, (started) => this.#affords(started))),
         firstWords: this.firstWords,
+        send,
+        affords: (started) => this.#affords(started),
         tellPages: (event) => this.pages.hear(event),
-        close: (reason) => this.#send({ type: 'CLOSE', at: this.#now, reason }),
-        over: (reason) => this.#send({ type: 'OVER', at: this.#now, reason }),
       },
       deps,
     );
-    this.hear = (event) => {
-      if (isSignOfLife(event)) this.#send({ type: 'ALIVE', at: this.#now });
-      listen(event);
-    };
     if (record.providerCallId !== null) deps.metering.begin(this.#metered, this.#now);
     deps.budgets.watch(this.#metered, (tokens) => {
       send({ type: 'GRANTED', at: this.#now, tokens });

@@ -1,5 +1,5 @@
-import type { ResponseEvent } from '../../machines/held-call/types.ts';
-import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import type { HeldCallEvent, ResponseEvent } from '../../machines/held-call/types.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
@@ -32,26 +32,49 @@ export type WordsEvent = Extract<
   }
 >;
 
+/** What a provider reports about responses, and about the settings that they are made with. */
+type UpstreamResponseEvent = Extract<
+  UpstreamEvent,
+  {
+    type:
+      | 'responseStarted'
+      | 'responseDone'
+      | 'responseHeard'
+      | 'conversationIdle'
+      | 'responseRefused'
+      | 'itemAdded'
+      | 'toolCalled'
+      | 'configChanged'
+      | 'configRestored'
+      | 'usage';
+  }
+>;
+
 interface Listener {
   readonly call: CallRecord;
   readonly metered: MeteredCall;
-  readonly hearResponse: (event: UpstreamResponseEvent) => void;
   readonly firstWords: FirstWords;
+  /** Sends to the call's machine. */
+  readonly send: (event: HeldCallEvent) => void;
+  /** Whether the remaining budget pays for a response beside those that are running. */
+  readonly affords: (started: Extract<UpstreamEvent, { type: 'responseStarted' }>) => boolean;
   readonly tellPages: (event: WordsEvent) => void;
-  readonly close: (reason: CloseRequest) => void;
-  readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
 }
 
 /**
- * Handles what a provider reports about a call: meters usage, keeps the session engaged while somebody speaks, tells pages who speaks, and guards
- * responses.
+ * Handles what a provider reports about a call: tells the call's machine, meters usage, keeps the session engaged while somebody speaks, and tells
+ * pages who speaks.
  */
 export function createEventHandler(listener: Listener, deps: HeldCallDeps): (event: UpstreamEvent) => void {
-  const { call, metered, hearResponse } = listener;
+  const { call, metered, send, affords } = listener;
   const { metering, sessions, clock, running, events } = deps;
   const noticeTurn = createTurnNotices(call, deps);
   let notedAtMs = -Infinity;
   let framesTooLong = 0;
+
+  function hearResponse(event: UpstreamResponseEvent): void {
+    send(conversions[event.type](event as never, clock.now(), affords));
+  }
 
   function noteActivity(): void {
     const at = clock.now();
@@ -64,10 +87,11 @@ export function createEventHandler(listener: Listener, deps: HeldCallDeps): (eve
   function frameTooLong(): void {
     framesTooLong += 1;
     metering.hear(metered, { type: 'usageUnreadable', key: undefined }, clock.now());
-    if (framesTooLong === MAX_LONG_FRAMES) listener.close('unheard');
+    if (framesTooLong === MAX_LONG_FRAMES) send({ type: 'CLOSE', at: clock.now(), reason: 'unheard' });
   }
 
   return (event) => {
+    if (isSignOfLife(event)) send({ type: 'ALIVE', at: clock.now() });
     switch (event.type) {
       case 'activity':
         return noteActivity();
@@ -99,7 +123,7 @@ export function createEventHandler(listener: Listener, deps: HeldCallDeps): (eve
       case 'configRestored':
         return hearResponse(event);
       case 'over':
-        return listener.over(event.reason);
+        return send({ type: 'OVER', at: clock.now(), reason: event.reason });
       case 'trouble':
         return events.callTrouble(call, event.code);
       case 'rateLimit':
@@ -197,36 +221,17 @@ function areWords(event: WordsEvent): boolean {
 const NO_SIGNS_OF_LIFE: ReadonlySet<UpstreamEvent['type']> = new Set(['ready', 'frameTooLong', 'trouble', 'over']);
 
 /** Whether an event shows that the call goes on, although the provider may have said that it is over. */
-export function isSignOfLife({ type }: UpstreamEvent): boolean {
+function isSignOfLife({ type }: UpstreamEvent): boolean {
   return !NO_SIGNS_OF_LIFE.has(type);
 }
 
-/** What a provider reports about responses, and about the settings that they are made with. */
-export type UpstreamResponseEvent = Extract<
-  UpstreamEvent,
-  {
-    type:
-      | 'responseStarted'
-      | 'responseDone'
-      | 'responseHeard'
-      | 'conversationIdle'
-      | 'responseRefused'
-      | 'itemAdded'
-      | 'toolCalled'
-      | 'configChanged'
-      | 'configRestored'
-      | 'usage';
-  }
->;
-
-type StartedResponse = Extract<UpstreamEvent, { type: 'responseStarted' }>;
-type Affords = (started: StartedResponse) => boolean;
 type Conversion<T extends UpstreamResponseEvent['type']> = (
   event: Extract<UpstreamResponseEvent, { type: T }>,
   at: number,
-  affords: Affords,
+  affords: Listener['affords'],
 ) => ResponseEvent;
 
+/** The events as machines/held-call takes them. */
 const conversions: { readonly [T in UpstreamResponseEvent['type']]: Conversion<T> } = {
   responseStarted: (event, at, affords) => {
     const { type: _type, ...response } = event;
@@ -242,8 +247,3 @@ const conversions: { readonly [T in UpstreamResponseEvent['type']]: Conversion<T
   configChanged: ({ isAsSdk }, at) => ({ type: 'CONFIG_CHANGED', at, isAsSdk }),
   configRestored: (_event, at) => ({ type: 'CONFIG_RESTORED', at }),
 };
-
-/** The event as machines/held-call takes it. @param affords whether the remaining budget pays for a response beside those that are running */
-export function asHeldCallEvent(event: UpstreamResponseEvent, at: number, affords: Affords): ResponseEvent {
-  return conversions[event.type](event as never, at, affords);
-}

@@ -11,7 +11,7 @@ import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { isBrokered } from '../upstream/contract.ts';
 import { PageRequests, OpenResponses } from './bus-requests.ts';
 import { type CallHolder, HeldCall } from './held-call.ts';
-import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { OpenCallRequest, OpenedCall } from './contract.ts';
 import type { VoiceCallsDeps } from './deps.ts';
 import { RemoteHangUps, runDueCall } from './due-calls.ts';
 import { closeReasonFor, followSessions, noteHeard } from './follow-sessions.ts';
@@ -34,7 +34,7 @@ const MAX_DUE = 1000;
 const MAX_CONCURRENT = 50;
 
 /** The calls at the provider that this node holds: every change of a call goes through its actor here, and the provider is asked for every end. */
-export class VoiceCalls implements Calls {
+export class VoiceCalls {
   readonly node: string;
   readonly #deps: CallHolder;
   readonly #held = new Map<string, HeldCall>();
@@ -108,10 +108,6 @@ export class VoiceCalls implements Calls {
 
   runningResponses(call: Pick<CallRecord, 'id' | 'sessionId'>): Promise<number | undefined> {
     return this.#responses.of(call);
-  }
-
-  ofSession(sessionId: string): Promise<readonly CallRecord[]> {
-    return this.#deps.store.ofSession(sessionId);
   }
 
   /**

@@ -170,6 +170,11 @@ describe('A service with brokered calls enters', () => {
     expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
   }
 
+  async function endUntilHangUp({ id, origin }: Opened, { hangups }: TestProvider['lastCall']): Promise<void> {
+    expect(await app.post('/api/realtime/end', { sm_session_id: id }, { origin })).toMatchObject({ status: 200 });
+    await vi.waitFor(() => expect(hangups).toHaveLength(1), { interval: 1 });
+  }
+
   /** Resolves when nothing is under way or waits to be written. */
   async function settled(): Promise<void> {
     await app.service.calls.held?.settled();
@@ -210,6 +215,14 @@ describe('A service with brokered calls enters', () => {
       },
     },
     {
+      what: 'an offer with a ticket, until its answer',
+      max: 115,
+      prepare: async () => {
+        const opened = await openBrokered(app, key);
+        return async () => expect(await offer(opened)).toMatchObject({ status: 201 });
+      },
+    },
+    {
       what: 'an offer with a ticket, until the provider’s first events are handled',
       max: 115,
       prepare: async () => {
@@ -221,14 +234,22 @@ describe('A service with brokered calls enters', () => {
       },
     },
     {
+      what: 'an end, until the provider has the hang-up of its call',
+      max: 87,
+      prepare: async () => {
+        const opened = await openCall();
+        const call = provider.lastCall;
+        return () => endUntilHangUp(opened, call);
+      },
+    },
+    {
       what: 'an end, until the hang-up of its call is answered and saved',
       max: 87,
       prepare: async () => {
-        const { id, origin } = await openCall();
+        const opened = await openCall();
         const call = provider.lastCall;
         return async () => {
-          expect(await app.post('/api/realtime/end', { sm_session_id: id }, { origin })).toMatchObject({ status: 200 });
-          await vi.waitFor(() => expect(call.hangups).toHaveLength(1));
+          await endUntilHangUp(opened, call);
           await app.service.calls.held?.settled();
         };
       },

@@ -27,7 +27,7 @@ interface CaptionsDeps extends Pick<HeldCallDeps, 'clock' | 'after'> {
 
 /**
  * Who speaks in a call and what is said, as its pages see it: gathered, and at most eight frames a second. The words stay in memory only while they
- * are shown; `recent-turns` keeps what the session's next call needs.
+ * are shown; `context-carryover` keeps what the session's next call needs.
  */
 export class Captions {
   readonly #deps: CaptionsDeps;

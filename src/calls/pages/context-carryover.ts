@@ -104,7 +104,7 @@ interface Turn {
 }
 
 /** The last part of what was said in a session until now. */
-export interface Recap {
+interface Recap {
   readonly turns: readonly Turn[];
   /** The beginning was left out. */
   readonly isCut: boolean;
