@@ -19,7 +19,6 @@ import type { ProviderAccounts, HangUps } from './hang-ups.ts';
 import type { CallSessions } from './contract.ts';
 import type { ResumeTokens } from './resume-tokens.ts';
 import type { SealedRecaps } from './pages/context-carryover.ts';
-import type { RetryOptions } from './sideband-connection.ts';
 import type { ServerToolParts } from './tools/tool-sender.ts';
 
 /** What the calls of a node are built on. */
@@ -57,8 +56,8 @@ export interface VoiceCallsDeps {
   readonly trace?: Trace<CallRecord> | undefined;
   /** Hears of faults that cannot be reported to any caller. */
   readonly onError: (error: unknown) => void;
-  /** How to wait when a provider asks for a pause. */
-  readonly pause?: RetryOptions['pause'];
+  /** Waits when a provider asks for a pause, but no longer than until the signal aborts. */
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly random?: () => number;
   /** Calls `act` once `ms` milliseconds have passed, unless the returned function cancels it. */
   readonly after?: (ms: number, act: () => void) => () => void;

@@ -6,8 +6,8 @@ import { Unavailable } from '../kernel/errors.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { CreatedCall, UpstreamEvent } from '../upstream/contract.ts';
-import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
-import type { HeldCallDeps } from './deps.ts';
+import { SidebandConnection } from './sideband-connection.ts';
+import type { CallDeps, HeldCallDeps } from './deps.ts';
 import { CallSaver, HeldCallState, ResponseWaits } from './held-call-state.ts';
 import { Conversation } from './conversation.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
@@ -64,11 +64,12 @@ export class HeldCall implements HangUpListener {
     });
     this.#connection = new SidebandConnection({
       ...deps,
-      attach: async (signal) =>
-        attach(deps.provider, this.record, setup, await this.boundOnResponses(), this.hear, signal),
+      call: this,
+      setup,
+      boundOnResponses: () => this.boundOnResponses(),
+      hear: (event) => this.hear(event),
       attached: () => this.pages.attached(),
       isAwaited: () => this.#state.states?.sideband === 'dialling',
-      isHangUpUnderWay: () => deps.hangUps.isUnderWay(record.id),
       send,
     });
     const sideband = () => (this.record.state === 'open' ? this.#connection.sideband : undefined);
@@ -155,9 +156,7 @@ export class HeldCall implements HangUpListener {
 
   /** Attaches to the call where it is metered by its events, and opens it. @throws CallOver, UpstreamFault or Unavailable */
   async open(signal: AbortSignal): Promise<void> {
-    const { readyMs: budgetMs, pause } = this.#deps;
-    if (this.#state.call.needsSideband)
-      await dialWithRetries(() => this.#connection.dial(signal, true), { budgetMs, signal, ...(pause && { pause }) });
+    if (this.#state.call.needsSideband) await this.#connection.open(signal);
     await this.#saver.save({ type: 'READY', at: this.#now });
   }
 
@@ -248,7 +247,7 @@ export class HeldCall implements HangUpListener {
           this.#send({ type: 'UNSAVED_HANGUP_ANSWERED', at: this.#now, askedAtMs: command.askedAtMs, answer }),
         );
       case 'dial':
-        return running.start(this.#redial());
+        return running.start(this.#connection.redial().then(() => this.#saver.settled()));
       case 'closeSideband':
         return this.#connection.close();
       case 'cancelResponse':
@@ -274,12 +273,6 @@ export class HeldCall implements HangUpListener {
     }
   }
 
-  async #redial(): Promise<void> {
-    const { readyMs, events } = this.#deps;
-    await this.#connection.redial(readyMs, (fault) => events.dependencyAway('provider', fault, undefined, 'sideband'));
-    await this.#saver.settled();
-  }
-
   #affords(started: Extract<UpstreamEvent, { type: 'responseStarted' }>): boolean {
     const { budgets, metering } = this.#deps;
     const { callId } = this.#metered;
@@ -291,4 +284,14 @@ export class HeldCall implements HangUpListener {
     this.#send(event);
     await withTimeout(ms, this.#quiet.ended());
   }
+}
+
+/** What the calls of a node share, with the calls that it holds. */
+export interface CallHolder extends CallDeps {
+  /** Makes this node hold the call from now on. @param setup undefined where it is no longer kept */
+  readonly hold: (record: CallRecord, setup: SessionSetup | undefined) => HeldCall;
+  /** The held call, where this node holds it. */
+  readonly heldOf: (callId: string) => HeldCall | undefined;
+  /** Renews this node's lease, if that is due. @throws Unavailable when the database is away */
+  readonly renewLease: () => Promise<void>;
 }
