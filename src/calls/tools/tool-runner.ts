@@ -11,7 +11,7 @@ import type { HeldCallDeps } from '../deps.ts';
 import { ReservedPrices, RunningTools, type RunningTool } from './running-tools.ts';
 import type { ToolAnswers } from './tool-answers.ts';
 import { readArguments, canNameRequest, requestOf, type SessionTerms } from './tool-request.ts';
-import { ToolInserts, ToolSaves, type EndedTool } from './tool-saves.ts';
+import { ToolSaves, type EndedTool } from './tool-saves.ts';
 import type { ToolOutcome } from './tool-sender.ts';
 
 /** A visitor who hears nothing for this long is told that the agent is looking, where the tool has words for that. */
@@ -44,7 +44,6 @@ export class ToolRunner {
   readonly #deps: HeldCallDeps;
   readonly #works: BackgroundTasks;
   readonly #running = new RunningTools();
-  readonly #inserts: ToolInserts;
   readonly #prices: ReservedPrices;
   readonly #saves: ToolSaves;
   /** The call was another node's, and the tool calls that it died before answering are still to be looked up. */
@@ -70,8 +69,8 @@ export class ToolRunner {
     this.#works = new BackgroundTasks(deps.onError);
     this.#prices = new ReservedPrices(call.record.id, deps);
     const { store } = deps.serverTools;
-    this.#inserts = new ToolInserts({ store, after: deps.after });
-    this.#saves = new ToolSaves({ store, count: () => deps.metering.flushCall(call.record.id) });
+    const count = (): Promise<void> => deps.metering.flushCall(call.record.id);
+    this.#saves = new ToolSaves({ store, count, after: deps.after });
   }
 
   /** Name of the running tool that was asked for first. */
@@ -190,7 +189,7 @@ export class ToolRunner {
     const records = kept.map(({ snapshot }) => snapshot.context);
     const most = this.#deps.serverTools.perSession(this.#call.record.tenantId, agentId);
     const withinMs = Math.max(0, Math.min(...records.map(({ untilMs }) => untilMs)) - this.#now);
-    const inserted = records.length === 0 ? [] : await this.#inserts.insert(records, most, withinMs);
+    const inserted = records.length === 0 ? [] : await this.#saves.insert(records, most, withinMs);
     return new Map(kept.flatMap((running, n) => (inserted[n] === undefined ? [] : [[running, inserted[n]] as const])));
   }
 
@@ -226,7 +225,7 @@ export class ToolRunner {
     if (isCharged) this.#call.charge(toolCallId, microDollars);
     // Its insert may still be under way.
     const save = (): Promise<void> =>
-      this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged }));
+      this.#saves.inserted().then(() => this.#saves.save({ record, expectedVersion, isCharged }));
     // Saved before it is told: whatever dies from then on, the session ends.
     if (record.endReason !== null) this.#works.start(save().finally(() => this.#tell(running, { output })));
     else if (record.state === 'dropped') this.#works.start(save());
