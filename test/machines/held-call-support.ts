@@ -10,10 +10,11 @@ import { isSecondWordDue, nextDeadline, provesOver } from '../../machines/voice-
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import { Steps } from '../../src/actors/steps.ts';
 import { NO_TOKENS } from '../../src/protocol/price.ts';
-import { HeldCallState, type HeldCallSteps } from '../../src/calls/held-call-state.ts';
+import type { CallDeps } from '../../src/calls/deps.ts';
+import { HeldCallState } from '../../src/calls/held-call-state.ts';
 import { close, created, fresh, lost, over, play, ready, SECOND, taken } from './voice-call-support.ts';
 
-export const steps: HeldCallSteps = new Steps(heldCallMachine);
+export const steps: CallDeps['steps'] = new Steps(heldCallMachine);
 
 export const terms: ResponseTerms = {
   max: 2,

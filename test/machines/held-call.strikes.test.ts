@@ -1,6 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
-import { changed, isStruckOut, noStrikes, restored, struck, toolCalled } from '../../machines/held-call/strikes.ts';
-import type { Strikes } from '../../machines/held-call/types.ts';
+import {
+  changed,
+  isStruckOut,
+  noStrikes,
+  restored,
+  struck,
+  toolCalled,
+  type Strikes,
+} from '../../machines/held-call/strikes.ts';
 
 const SECOND = 1000;
 let ended: number;

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig, type Config } from '../../../config/config.ts';
 import { variables } from '../../../config/variables.ts';
 import { requireBrokering } from '../../../src/app/file-faults.ts';
-import { describeEnforcement, type CallMode } from '../../../src/upstream/enforcement.ts';
+import type { CallMode } from '../../../src/protocol/call.ts';
+import { describeEnforcement } from '../../../src/upstream/enforcement.ts';
 import { EchoProvider } from '../../../src/upstream/echo.ts';
 import { selectProvider } from '../../../src/upstream/select.ts';
 
