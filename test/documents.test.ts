@@ -107,7 +107,7 @@ describe('Documents', () => {
   test('name files of the source that are there', () => {
     const isThere = (path: string): boolean => ['', '.ts'].some((end) => existsSync(join(root, path + end)));
     const named = documents.flatMap((path) =>
-      [...prose(path).matchAll(/`((?:src|machines|config|test|\.ci|\.githooks)\/[\w./-]*)`/g)].map(
+      [...prose(path).matchAll(/`((?:src|machines|config|scripts|test|\.ci|\.githooks)\/[\w./-]*)`/g)].map(
         ([, file = '']) => file,
       ),
     );
