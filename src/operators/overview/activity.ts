@@ -201,13 +201,13 @@ export async function usualHour(
         ),
       ),
     );
-  const byLabel = (kind: BucketCount['kind']): Record<string, number> => {
+  const usualByLabel = (kind: BucketCount['kind']): Record<string, number> => {
     const labels = new Set(counts.filter((one) => one.kind === kind).map(({ label }) => label));
     return Object.fromEntries(
       [...labels].map((label) => [label, usualOf(kind, label)] as const).filter(([, usual]) => usual > 0),
     );
   };
-  return { started: usualOf('started'), ended: byLabel('ended'), refused: byLabel('refused') };
+  return { started: usualOf('started'), ended: usualByLabel('ended'), refused: usualByLabel('refused') };
 }
 
 function median(values: readonly number[]): number {
