@@ -18,9 +18,9 @@ interface ToolSavesDeps {
 }
 
 /**
- * Saves the tool calls of one held call, and how they ended. The cost is counted first: if this node dies in between, the tool call still seems to run,
- * and the node that takes the call charges it under the same id. What the database does not take is kept and retried, because the model has its answer
- * already and a new owner must not give another. Once the call is over nobody retries, and nobody needs to: a late record is read as timed out.
+ * Saves the tool calls of one held call, and how they ended. The cost is counted first: if this node dies in between, the tool call still seems to
+ * run, and the node that takes the call charges it under the same id. What the database does not take is kept and retried, because the model has its
+ * answer already and a new owner must not give another. Once the call is over nobody retries or needs to: a late record is read as timed out.
  */
 export class ToolSaves {
   readonly #deps: ToolSavesDeps;
