@@ -255,7 +255,6 @@ const rings: Readonly<Record<string, Ring>> = {
       'kernel',
       'kit',
       'settings',
-      'host',
       'contracts',
       'telemetry',
       'protocol',

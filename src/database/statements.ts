@@ -1,6 +1,5 @@
 import postgres from 'postgres';
 import type { Database, WorkOptions } from './database.ts';
-import postgres from 'postgres';
 
 /** A part of a statement: text with its parameters. It is no promise, because nothing runs it by itself. */
 export type Fragment = Pick<postgres.Fragment, 'cancel'>;
