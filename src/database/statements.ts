@@ -1,3 +1,4 @@
+import postgres from 'postgres';
 import type { Database, WorkOptions } from './database.ts';
 
 /** A part of a statement: text with its parameters. It is no promise, because nothing runs it by itself. */
