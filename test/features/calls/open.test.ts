@@ -208,7 +208,7 @@ describe('Opening a call', () => {
     answer();
     expect(await world.refusal(first)).toBe('SERVICE_UNAVAILABLE');
     await world.pass(3250);
-    const calls = await node.ofSession(SESSION);
+    const calls = await world.stores.calls.ofSession(SESSION);
     expect(calls.map(({ state, closeReason }) => [state, closeReason])).toEqual([
       ['open', null],
       ['closed', 'create_failed'],

@@ -173,7 +173,7 @@ describe('What is left pays for responses', () => {
     const { app, provider } = await start();
     const key = await app.key({ limits: { ...roomy, dailyDollars: 0.512 } });
     const { session, sideband } = await speak(app, provider, key);
-    const [call] = (await app.service.heldCalls?.ofSession(session.id)) ?? [];
+    const [call] = await app.service.calls.ofSession(session.id);
     const affords = (...responses: readonly WorstCase[]) =>
       app.service.budgets.affords(call?.id ?? '', responses, NONE);
     expect(affords(worst(4000), worst(4000))).toBe(true);
@@ -209,7 +209,7 @@ describe('What is left pays for responses', () => {
   test('of the ceiling that comes first, in tokens too', async () => {
     const { app, provider } = await start();
     const { session } = await speak(app, provider, await app.key({ limits: { ...roomy, dailyTokens: 1000 } }));
-    const [call] = (await app.service.heldCalls?.ofSession(session.id)) ?? [];
+    const [call] = await app.service.calls.ofSession(session.id);
     expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 100 })], NONE)).toBe(true);
     expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 101 })], NONE)).toBe(false);
   });
