@@ -186,7 +186,7 @@ describe('A service with brokered calls enters', () => {
   const stories: readonly Story[] = [
     {
       what: 'a create',
-      max: 62,
+      max: 46,
       prepare: async () => async () =>
         expect(await app.create(key, { agentId: 'support' })).toMatchObject({ status: 200 }),
     },
