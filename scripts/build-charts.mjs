@@ -11,18 +11,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Its modification time is the start of the build that wrote it. */
 export const charts = join(root, 'dist/charts.json');
 
-/** The sources of the charts besides the machines. */
-export const chartSources = ['machines', 'src/operators/machines', 'scripts/build-charts.mjs', 'package-lock.json'].map(
-  (name) => join(root, name),
-);
-
-/** The defaults (docs/operations.md), by which the size of labels is computed; longer figures exceed it a little. */
-const limits = {
-  voice: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },
-  calls: { graceSec: 30, unheardSec: 20 },
-  otp: { expiryMinutes: 10, maxAttempts: 5 },
-  auth: { expiryHours: 24, absoluteHours: 720 },
-};
+/** What the charts are made of: the machines, the words for them, and the defaults, by which the size of labels is computed. */
+export const chartSources = [
+  'machines',
+  'src/operators/machines',
+  ...['auth', 'calls', 'voice'].map((feature) => `src/${feature}/variables.ts`),
+  'scripts/build-charts.mjs',
+  'package-lock.json',
+].map((name) => join(root, name));
 
 /** Pixels of the drawing at its full size; src/web/shared/chart/chart.css sets the sizes of its text. */
 const LETTER = 6;
@@ -286,10 +282,13 @@ async function drawNarrow(elk, told, right) {
 /** @param {Date} startedAt the file's modification time, so that a change during the build makes it stale */
 export async function buildCharts(startedAt) {
   const [{ runnerImport }, { default: Elk }] = await Promise.all([import('vite'), import('elkjs/lib/elk.bundled.js')]);
-  const { module } = await runnerImport(join(root, 'src/operators/machines/machines.ts'), { root, configFile: false });
+  const load = async (path) => (await runnerImport(join(root, path), { root, configFile: false })).module;
+  const { drawnMachines } = await load('src/operators/machines/machines.ts');
+  const { readConfig } = await load('config/config.ts');
   const elk = new Elk();
   const drawn = [];
-  for (const told of module.drawnMachines(limits)) {
+  // With other settings some labels are a little longer than their boxes.
+  for (const told of drawnMachines(readConfig({}))) {
     const right = await draw(elk, told, across);
     const narrow = await drawNarrow(elk, told, right);
     // Regions are one below the other, because pages have no room for regions side by side.
