@@ -56,6 +56,6 @@ export function openJournal({
     note,
     silence: { longerThanMs: longestSilenceMs(config.heartbeatIntervalSec), note },
     trace: writer.trace,
-    acts: reportActs(stores.journal, { log: events.operatorActed, settled: writer.settled }),
+    acts: reportActs(stores.journal, { log: events.operatorActed.bind(events), settled: writer.settled }),
   };
 }

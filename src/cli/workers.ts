@@ -193,7 +193,7 @@ class WorkerEnded extends Error {
   }
 }
 
-export class Worker {
+class Worker {
   readonly startedAt = performance.now();
   /** Rejects with WorkerEnded. */
   readonly ready: Promise<StartedNode>;

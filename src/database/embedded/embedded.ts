@@ -119,7 +119,7 @@ const DEADLINE_MS = MINUTE_MS;
  *
  * @returns a function that stops it.
  */
-export function startHousekeeping(database: Database, intervalMs = INTERVAL_MS): () => Promise<void> {
+function startHousekeeping(database: Database, intervalMs = INTERVAL_MS): () => Promise<void> {
   // Others notice that the database is away; the next round tries again.
   return every(
     intervalMs,

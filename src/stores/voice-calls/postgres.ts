@@ -158,7 +158,7 @@ const toolColumns = sql`
 type ListedRow = ListedCall['record'] & Pick<ListedCall, 'agentId'> & Scanned;
 
 /** A page of calls, newest first, as described at `VoiceCalls.list`. */
-export async function listCalls(
+async function listCalls(
   database: Database,
   filter: CallFilter,
   after: Position | undefined,
@@ -257,7 +257,7 @@ const CHANGING = [
 ] as const satisfies readonly (keyof CallRecord)[];
 
 /** A record may have more fields, of a later build: they are not written. */
-export const FIELDS = [...FIXED, ...CHANGING] as const;
+const FIELDS = [...FIXED, ...CHANGING] as const;
 
 /** The columns of a call's record, named like its fields. */
-export const columns = sql(FIELDS);
+const columns = sql(FIELDS);

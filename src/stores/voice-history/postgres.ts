@@ -204,7 +204,7 @@ const COMMON_SHARD = 0;
  * nothing; counts are locked in a fixed order, after all sessions, to avoid deadlocks.
  * @param deltas rows (tenant_id, caller, state, added)
  */
-export function tallied(deltas: Fragment, shard = thisNode.shard): Fragment {
+function tallied(deltas: Fragment, shard = thisNode.shard): Fragment {
   return sql`
     tallied as (
       insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
@@ -220,7 +220,7 @@ export function tallied(deltas: Fragment, shard = thisNode.shard): Fragment {
  * is an error, whatever happens meanwhile: adding it needs no lock on either. Shards that nobody is writing at this moment are gathered in the common
  * one, because processes come and go.
  */
-export async function recount(sql: TransactionSql): Promise<number | undefined> {
+async function recount(sql: TransactionSql): Promise<number | undefined> {
   const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.sessionTally}) as "isMine"`;
   if (lock?.isMine !== true) return undefined;
   const [repair] = await sql<{ wrong: number }[]>`

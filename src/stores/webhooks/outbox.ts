@@ -63,7 +63,7 @@ export function writeGivenEvents(facts: readonly GivenFact[]): Fragment {
 }
 
 /** A condition: whether any endpoint wants facts of a type about a tenant. */
-export function isWanted(tenantId: Fragment, type: WebhookType): Fragment {
+function isWanted(tenantId: Fragment, type: WebhookType): Fragment {
   return sql`exists (
     select from webhook_endpoint where webhook_endpoint.tenant_id in (${tenantId}, ${INSTALLATION}) and ${type}::text = any(types))`;
 }

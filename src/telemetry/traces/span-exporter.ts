@@ -176,11 +176,7 @@ const HAS_IS_REMOTE = 0x100;
 const IS_REMOTE = 0x200;
 
 /** An OTLP/HTTP request as JSON: ids in hexadecimal, 64-bit numbers as strings (OTLP 1.7, JSON Protobuf Encoding). */
-export function traceRequest(
-  resource: Readonly<Record<string, string>>,
-  version: string,
-  spans: readonly SpanTold[],
-): object {
+function traceRequest(resource: Readonly<Record<string, string>>, version: string, spans: readonly SpanTold[]): object {
   const scope = { name: 'switchboard', version };
   return {
     resourceSpans: [{ resource: { attributes: listOf(resource) }, scopeSpans: [{ scope, spans: spans.map(spanOf) }] }],
