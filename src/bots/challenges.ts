@@ -67,17 +67,13 @@ export class Challenges implements BotDetector {
   readonly #deps: ChallengesDeps;
   /** The installation's own settings; undefined where it challenges nobody. */
   readonly #own: ChallengeSettings | undefined;
-  #isOn: boolean;
+  /** Whether anyone has been challenged here so far. */
+  isOn: boolean;
 
   constructor(deps: ChallengesDeps) {
     this.#deps = deps;
     this.#own = ownSettings(deps.installation);
-    this.#isOn = this.#own !== undefined;
-  }
-
-  /** Whether anyone has been challenged here so far. */
-  get isOn(): boolean {
-    return this.#isOn;
+    this.isOn = this.#own !== undefined;
   }
 
   /** @throws Unavailable when the database is away, because it is unknown then whether a token was used */
@@ -113,7 +109,7 @@ export class Challenges implements BotDetector {
 
   #settingsOf(key: ChallengedKey): ChallengeSettings | undefined {
     const settings = this.#settingsOfKey(key);
-    this.#isOn ||= settings !== undefined;
+    this.isOn ||= settings !== undefined;
     return settings;
   }
 

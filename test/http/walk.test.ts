@@ -203,12 +203,12 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'a refusal, until the writer of the journal has it',
-      max: 35,
+      max: 23,
       prepare: async () => refuse,
     },
     {
       what: 'a refusal, until it is in the journal',
-      max: 35,
+      max: 28,
       prepare: async () => async () => {
         await refuse();
         await app.service.journalWriter.flush();
