@@ -1,24 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { violations } from './axe.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const phone = { width: 360, height: 740 };
 
 describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
-
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start()]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  useServer();
 
   const open = (options: object): Promise<Visit> =>
     Visit.begin(browser, [server.direct], { reducedMotion: 'reduce', ...options });

@@ -1,32 +1,22 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { violations } from './axe.ts';
 import { DemoPage } from './demo-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const phone = { width: 360, height: 740 };
 
 describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let demo: DemoPage | undefined;
 
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start()]);
-  });
+  useServer();
 
   afterEach(async () => {
     await demo?.visit.end();
     expect(demo?.visit.strangers ?? []).toEqual([]);
     expect(demo?.visit.complaints ?? []).toEqual([]);
     demo = undefined;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   test('axe finds nothing wrong with the demo page before, during and after a session', async () => {

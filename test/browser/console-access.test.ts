@@ -1,24 +1,21 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
-import { violations } from './axe.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { ConsolePage, consoleSettings, createSession, operator, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const MOVING =
   "[...document.querySelectorAll('*')].filter((element) => { const { animationName, transitionDuration } = getComputedStyle(element); return animationName !== 'none' || transitionDuration !== '0s'; }).map(({ className }) => String(className.baseVal ?? className))";
 
 describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage;
   /** A session that has ended. */
   let ref: string;
   let liveRef: string;
 
+  useServer(consoleSettings);
+
   beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
     const id = await createSession(server);
     liveRef = refOf(await createSession(server));
     await fetch(`${server.direct}/api/realtime/end`, {
@@ -33,61 +30,55 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.leave();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
   test('axe finds nothing wrong with any page or dialog', async () => {
     here = await ConsolePage.open(browser, server, '/console/login');
     const { page } = here;
-    const isClean = async (inside?: string): Promise<void> => expect(await violations(page, { inside })).toEqual([]);
-    await isClean();
+    await here.isClean();
     const code = await here.askForCode(operator());
-    await isClean();
+    await here.isClean();
     await page.getByLabel('Code from the e-mail').fill(code);
     await here.sees('Live by tenant');
-    await isClean();
+    await here.isClean();
     await page.keyboard.press('?');
     await here.sees('next and previous row', 'dialog');
-    await isClean('dialog[open]');
+    await here.isClean('dialog[open]');
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
     await page.getByRole('combobox').waitFor();
-    await isClean('dialog[open]');
+    await here.isClean('dialog[open]');
     await page.keyboard.press('Escape');
     await here.button('You and this browser').click();
-    await isClean();
+    await here.isClean();
     await page.keyboard.press('Escape');
     await here.follow('/console/sessions');
     await here.row(liveRef).getByRole('checkbox').check();
-    await isClean();
+    await here.isClean();
     // Axe checks the page with reduced motion.
     expect(await page.evaluate<string[]>(MOVING)).toEqual([]);
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     expect(await page.evaluate<string[]>(MOVING)).not.toEqual([]);
     await here.button('End…').click();
     await here.sees('End this session?', 'dialog');
-    await isClean('dialog[open]');
+    await here.isClean('dialog[open]');
     await page.keyboard.press('Escape');
     await here.follow('/console/sessions?state=ended');
     await here.row(ref).waitFor();
     await page.keyboard.press('j');
-    await isClean();
+    await here.isClean();
     await here.follow('/console/sessions?tenantId=nobody');
     await here.sees('No session is like that');
-    await isClean();
+    await here.isClean();
     await here.follow(`/console/sessions/${ref}`);
     await here.sees('asked to end', '.events');
     await page.keyboard.press('[');
     await here.sees('event 2 of 2');
-    await isClean();
+    await here.isClean();
     await here.follow(`/console/sessions/${ref.slice(0, -7)}aaaaaaa`);
     await here.sees('There is no such thing', 'main');
-    await isClean();
+    await here.isClean();
     await here.follow('/console/nowhere/at/all');
     await here.sees('The console has no such page');
-    await isClean();
+    await here.isClean();
   });
 
   test('no page scrolls sideways on a phone', async () => {

@@ -1,24 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, createSession, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 
 describe.skipIf(skipped !== undefined)(`The console without its service ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
-
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  useServer(consoleSettings);
 
   test('says how old its data are, keeps showing them, and resumes by itself', async () => {
     const ref = refOf(await createSession(server));

@@ -1,13 +1,13 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { reasonToSkipBrowser } from '../support/browser.ts';
+import { serviceToken } from '../support/demo-server.ts';
 import { TestProvider } from '../support/provider.ts';
 import type { TestCall } from '../support/provider/call.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
 import { soon } from '../support/soon.ts';
 import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const SERVICE = { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceToken}` };
@@ -20,34 +20,28 @@ const USAGE = {
 };
 
 describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let provider: TestProvider;
   let here: ConsolePage;
 
   beforeAll(async () => {
     provider = await TestProvider.start();
-    [browser, server] = await Promise.all([
-      openBrowser(),
-      DemoServer.start({
-        ...consoleSettings,
-        CALL_MODE: 'brokered',
-        UPSTREAM_PROVIDER: 'openai',
-        OPENAI_API_KEY: provider.apiKey,
-        UPSTREAM_BASE_URL: provider.baseUrl,
-        WIDGET_MAX_DOLLARS_DAILY: '1000',
-        WIDGET_MAX_TOKENS_DAILY: '100000000',
-      }),
-    ]);
   });
+
+  useServer(() => ({
+    ...consoleSettings,
+    CALL_MODE: 'brokered',
+    UPSTREAM_PROVIDER: 'openai',
+    OPENAI_API_KEY: provider.apiKey,
+    UPSTREAM_BASE_URL: provider.baseUrl,
+    WIDGET_MAX_DOLLARS_DAILY: '1000',
+    WIDGET_MAX_TOKENS_DAILY: '100000000',
+  }));
 
   afterEach(async () => {
     await here.leave();
   });
 
   afterAll(async () => {
-    await browser?.close();
-    await server?.close();
     await provider?.close();
   });
 

@@ -1,29 +1,20 @@
 import { text as readAll } from 'node:stream/consumers';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
+import { serviceToken } from '../support/demo-server.ts';
 import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 
 describe.skipIf(skipped !== undefined)(`Exports from the console ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage;
 
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
-  });
+  useServer(consoleSettings);
 
   afterEach(async () => {
     await here.leave();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   /** Opens a session of a demo visitor that uses something. @returns the ref of the session */

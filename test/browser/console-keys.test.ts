@@ -1,49 +1,25 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { defaultTenantsFile } from '../../config/build-info.ts';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { soon } from '../support/soon.ts';
 import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, createSession, operator, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const VIEWER = 'vera@view.example';
 const BOSS = 'boss@globex.example';
 
-/** The demo's tenants, and one with an administrator. @returns the path of their file */
-async function tenantsFile(directory: string): Promise<string> {
-  const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
-  const key = { id: 'site', key: 'w_globex_site_44444444444444444444444444444444', origin: 'https://globex.example' };
-  const globex = { id: 'globex', name: 'Globex', widgetKeys: [key], agents: [], admins: [BOSS] };
-  const path = join(directory, 'tenants.json');
-  await writeFile(path, JSON.stringify({ ...file, tenants: [...file.tenants, globex] }));
-  return path;
-}
+const key = { id: 'site', key: 'w_globex_site_44444444444444444444444444444444', origin: 'https://globex.example' };
+const globex = { id: 'globex', name: 'Globex', widgetKeys: [key], agents: [], admins: [BOSS] };
 
 describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage;
-  let directory: string;
 
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'switchboard-tenants-'));
-    const env = { VIEWER_EMAILS: '@view.example', TENANTS_FILE: await tenantsFile(directory) };
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ ...consoleSettings, ...env })]);
-  });
+  useServer({ ...consoleSettings, VIEWER_EMAILS: '@view.example' }, { tenants: [globex] });
 
   afterEach(async () => {
     await here.leave();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   /** Posts from the page with its cookie, as a script in the page would. */
@@ -515,38 +491,37 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     here = await ConsolePage.enter(browser, server, '/console');
     const { page } = here;
     await here.sees('Overview', 'h1');
-    const isClean = async (inside?: string): Promise<void> => expect(await violations(page, { inside })).toEqual([]);
     const goTo = async (path: string, seen: string): Promise<void> => {
       await here.follow(`/console/${path}`);
       await here.sees(seen, '#main');
-      await isClean();
+      await here.isClean();
     };
     await goTo('audit?action=key.issue&from=-1h', 'Audit');
     await goTo('keys', 'Refused / h');
     await here.button('Issue…').click();
     await here.sees('Issue a key', 'dialog');
     await page.getByText('Limits for each visitor').click();
-    await isClean('dialog[open]');
+    await here.isClean('dialog[open]');
     await goTo('keys/demo/local', 'Against last week');
     await here.button('Revoke…').click();
     await here.sees('live', 'dialog b');
-    await isClean('dialog[open]');
+    await here.isClean('dialog[open]');
     await goTo('keys/demo/nowhere', 'There is no such key');
     await goTo('settings', 'MAX_SESSION_MINUTES');
     await goTo('challenges', 'Attempts');
     await page.locator('tbody th a').first().click();
     await here.sees('code sent', '.event');
-    await isClean();
+    await here.isClean();
     await goTo('logins', 'Last used');
     await page.locator('tbody th a').first().click();
     await here.sees('logged in', '.event');
-    await isClean();
+    await here.isClean();
     await goTo('logins/auth_nobody', 'There is no such thing');
     await here.follow('/console/sessions?tenantId=demo');
     await here.button('End…').click();
     await here.sees('of the tenant demo', 'dialog');
     await here.sees('engaged', 'dialog .targets');
-    await isClean('dialog[open]');
+    await here.isClean('dialog[open]');
   });
 
   test('is shown on pages that do not scroll sideways on a phone', async () => {

@@ -1,28 +1,19 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { ConsolePage, consoleSettings, operator } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 
 describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage | undefined;
 
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
-  });
+  useServer(consoleSettings);
 
   afterEach(async () => {
     await here?.leave();
     here = undefined;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   test('is required, and leads back to the requested page', async () => {

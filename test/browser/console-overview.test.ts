@@ -1,11 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { reasonToSkipBrowser } from '../support/browser.ts';
+import { serviceToken } from '../support/demo-server.ts';
 import { TestProvider } from '../support/provider.ts';
 import { soon } from '../support/soon.ts';
 import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, createSession, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const FIELDS = { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceToken}` };
@@ -38,33 +39,27 @@ const reconciliation = {
 };
 
 describe.skipIf(skipped !== undefined)(`The console answers an operator ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let provider: TestProvider;
   let here: ConsolePage;
 
   beforeAll(async () => {
     provider = await TestProvider.start();
-    [browser, server] = await Promise.all([
-      openBrowser(),
-      DemoServer.start({
-        ...consoleSettings,
-        UPSTREAM_PROVIDER: 'openai',
-        OPENAI_API_KEY: provider.apiKey,
-        UPSTREAM_BASE_URL: provider.baseUrl,
-        // Every live session ends within a minute.
-        MAX_SESSION_MINUTES: '1',
-      }),
-    ]);
   });
+
+  useServer(() => ({
+    ...consoleSettings,
+    UPSTREAM_PROVIDER: 'openai',
+    OPENAI_API_KEY: provider.apiKey,
+    UPSTREAM_BASE_URL: provider.baseUrl,
+    // Every live session ends within a minute.
+    MAX_SESSION_MINUTES: '1',
+  }));
 
   afterEach(async () => {
     await here.leave();
   });
 
   afterAll(async () => {
-    await browser?.close();
-    await server?.close();
     await provider?.close();
   });
 

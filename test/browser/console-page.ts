@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 import { Visit } from '../support/browser.ts';
 import type { DemoServer } from '../support/demo-server.ts';
 import { soon } from '../support/soon.ts';
+import { violations } from './axe.ts';
 
 const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
 
@@ -83,6 +85,29 @@ export class ConsolePage {
     await (this.#isLeft ? this.visit.leave() : this.visit.end());
     expect(strangers).toEqual([]);
     expect(complaints).toEqual([]);
+  }
+
+  /** Checks that axe finds nothing wrong with the page, or with a part of it. */
+  async isClean(inside?: string): Promise<void> {
+    expect(await violations(this.page, { inside })).toEqual([]);
+  }
+
+  /** Takes a screenshot at each width, light and dark, for a person to look at: in the folder SCREENSHOTS, if that is set. */
+  async picture(name: string, part?: string): Promise<void> {
+    const folder = process.env['SCREENSHOTS'];
+    if (folder === undefined) return;
+    for (const width of [390, 768, 1440])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await this.page.setViewportSize({ width, height: 900 });
+        await this.page.emulateMedia({ colorScheme });
+        if (part !== undefined) await this.page.locator(part).scrollIntoViewIfNeeded();
+        await this.page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+      }
+    await this.page.setViewportSize({ width: 1280, height: 720 });
+  }
+
+  get dialog(): Locator {
+    return this.page.locator('dialog');
   }
 
   button(name: string | RegExp): Locator {

@@ -1,27 +1,17 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { ConsolePage, consoleSettings, createSession, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 
 describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage;
 
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
-  });
+  useServer(consoleSettings);
 
   afterEach(async () => {
     await here.leave();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   /** Opens sessions and the list that shows them, newest first. */

@@ -1,11 +1,10 @@
 import { text as readAll } from 'node:stream/consumers';
-import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { violations } from './axe.ts';
 import { LISTS, type ListFixture } from './console-lists.ts';
 import { ConsolePage, consoleSettings } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const WIDTHS = [320, 390, 640, 660, 768, 900, 999, 1000, 1024, 1280, 1440];
@@ -42,12 +41,11 @@ function listOf(api: string): ListFixture {
 }
 
 describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage;
 
+  useServer(consoleSettings);
+
   beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
     here = await ConsolePage.enter(browser, server, '/console');
   });
 
@@ -57,8 +55,6 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
 
   afterAll(async () => {
     await here?.leave();
-    await browser?.close();
-    await server?.close();
   });
 
   /** Opens a list for which the service gives the test's answer. */

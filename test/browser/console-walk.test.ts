@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { reasonToSkipBrowser } from '../support/browser.ts';
+import { serviceToken } from '../support/demo-server.ts';
 import { TestProvider } from '../support/provider.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
 import { LISTS } from './console-lists.ts';
 import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const WIDTHS = [390, 660, 768, 1024, 1440];
@@ -70,8 +70,6 @@ const SHIFT = `new Promise((done) => {
 })`;
 
 describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let here: ConsolePage;
   let ref: string;
   let requestId: string;
@@ -82,13 +80,17 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
 
   beforeAll(async () => {
     provider = await TestProvider.start();
-    const brokered = {
-      CALL_MODE: 'brokered',
-      UPSTREAM_PROVIDER: 'openai',
-      OPENAI_API_KEY: provider.apiKey,
-      UPSTREAM_BASE_URL: provider.baseUrl,
-    };
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ ...consoleSettings, ...brokered })]);
+  });
+
+  useServer(() => ({
+    ...consoleSettings,
+    CALL_MODE: 'brokered',
+    UPSTREAM_PROVIDER: 'openai',
+    OPENAI_API_KEY: provider.apiKey,
+    UPSTREAM_BASE_URL: provider.baseUrl,
+  }));
+
+  beforeAll(async () => {
     const headers = { 'Content-Type': 'application/json', Origin: server.direct };
     const post = async (path: string, body: object, more = {}): Promise<Response> =>
       fetch(server.direct + path, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) });
@@ -122,8 +124,6 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
 
   afterAll(async () => {
     await here?.leave();
-    await browser?.close();
-    await server?.close();
     await provider?.close();
   });
 

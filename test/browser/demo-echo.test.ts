@@ -1,9 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { soon } from '../support/soon.ts';
 import { DemoPage } from './demo-page.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 
@@ -17,13 +16,9 @@ const soundHeard = `(async () => {
 })()`;
 
 describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let demo: DemoPage;
 
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ NODE_ENV: 'development' })]);
-  });
+  useServer({ NODE_ENV: 'development' });
 
   beforeEach(async () => {
     demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
@@ -41,11 +36,6 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.visit.end();
     expect(demo.visit.strangers).toEqual([]);
     expect(demo.visit.complaints).toEqual([]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   test.each([

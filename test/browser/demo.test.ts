@@ -1,30 +1,20 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { DemoServer } from '../support/demo-server.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoPage } from './demo-page.ts';
 import { soon } from '../support/soon.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 
 describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
   let demo: DemoPage;
 
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), DemoServer.start()]);
-  });
+  useServer();
 
   afterEach(async () => {
     await demo.visit.end();
     expect(demo.visit.strangers).toEqual([]);
     expect(demo.visit.complaints).toEqual([]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   test.each([

@@ -1,9 +1,9 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { DemoPage } from './demo-page.ts';
 import { soon } from '../support/soon.ts';
+import { browser, server, useServer } from './use-server.ts';
 
 const skipped = reasonToSkipBrowser();
 /** Shorter than the simulated conversation, and longer than a busy machine keeps a page waiting. */
@@ -13,20 +13,7 @@ const ENDED_MS = IDLE_SEC * 1500 + soon.timeout;
 
 // These tests wait for silence, and need not wait for each other.
 describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobody speaks ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let server: DemoServer;
-
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([
-      openBrowser(),
-      DemoServer.start({ MAX_SESSION_IDLE_SEC: String(IDLE_SEC), HEARTBEAT_INTERVAL_SEC: '45' }),
-    ]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  useServer({ MAX_SESSION_IDLE_SEC: String(IDLE_SEC), HEARTBEAT_INTERVAL_SEC: '45' });
 
   test('goes on as long as somebody speaks, then goes idle, and ends with the reason on the page', async () => {
     const demo = await DemoPage.open(browser, server.direct);

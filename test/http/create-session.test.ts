@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, service, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, service, SERVICE_TOKEN, somebody } from '../support/app.ts';
 import { errorOf } from './app.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build } = useApps();
+const { build } = useApp();
 
-let app: TestApp;
 let key: WidgetKey;
 beforeEach(async () => {
-  app = await build();
   key = await app.key();
 });
 

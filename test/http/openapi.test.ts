@@ -1,27 +1,27 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { Refusal } from '../../src/protocol/refusal.ts';
 import { UpstreamFault } from '../../src/upstream/contract.ts';
 import { LiveKitProvider } from '../../src/upstream/livekit.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, unique, type Reply, type Request, type TestApp } from '../support/app.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, unique, type Reply, type Request } from '../support/app.ts';
 import { ManualClock, MINUTE, SECOND } from '../support/clock.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { upgrade } from './app.ts';
 import { closedCall, fakeCalls, OFFER, openBrokered } from './calls.ts';
 import { webhookOf } from '../support/livekit-server.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { Conformance, operationsOf, type Document } from './conformance.ts';
 
-const { build, database } = useApps();
+const { build, buildForFile, database } = useApp({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
 const EVIL = 'https://evil.example';
 
-let app: TestApp;
 let document: Document;
 let conformance: Conformance;
+beforeAll(async () => {
+  document = (await (await buildForFile()).get('/openapi.json')).body as unknown as Document;
+});
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
-  document = (await app.get('/openapi.json')).body as unknown as Document;
   conformance = new Conformance(document);
 });
 

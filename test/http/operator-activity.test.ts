@@ -1,17 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { service, STAFF, unique, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { service, STAFF, unique } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { closedCall } from './calls.ts';
-
-const { build, database } = useApps();
 
 const HOUR = 60 * MINUTE;
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { database } = useApp({ env: STAFF });
 
 interface Tallies {
   readonly started: number;

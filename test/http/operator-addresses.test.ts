@@ -1,20 +1,15 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { service, somebody, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { service, somebody } from '../support/app.ts';
 import { HOUR } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({
-    env: {
-      CONSOLE_EMAILS: '@example.com,boss@globex.example',
-      OPERATOR_EMAILS: 'ops@example.com',
-      VIEWER_EMAILS: 'vera@example.com',
-      MAX_OTP_FAILURES_PER_DAY: '1',
-    },
-  });
+useApp({
+  env: {
+    CONSOLE_EMAILS: '@example.com,boss@globex.example',
+    OPERATOR_EMAILS: 'ops@example.com',
+    VIEWER_EMAILS: 'vera@example.com',
+    MAX_OTP_FAILURES_PER_DAY: '1',
+  },
 });
 
 const lift = (body: object, headers: Record<string, string> = service) =>

@@ -1,15 +1,10 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { service, SERVICE_NAME, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, SERVICE_NAME, STAFF, unique, type Reply } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { database } = useApp({ env: STAFF });
 
 const pathOf = (id: string): string => `/api/operator/sessions/${encodeURIComponent(id)}`;
 const audit = (query: string, headers: Record<string, string> = service): Promise<Reply> =>

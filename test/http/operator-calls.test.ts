@@ -1,20 +1,15 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { ToolCallRecord } from '../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
-import { service, unique, type TestApp } from '../support/app.ts';
+import { service, unique } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { FakeBrokeredProvider } from '../support/fake-brokered-provider.ts';
 import { brokeredSetup } from '../support/call-session.ts';
 import { captionsOf } from '../../src/operators/calls/view.ts';
 import { closedCall } from './calls.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
-});
+useApp({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
 
 const list = (query: string, headers: Record<string, string> = service) =>
   app.get(`/api/operator/calls?${query}`, headers);

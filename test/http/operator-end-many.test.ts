@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, STAFF, unique, type Reply } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf, whyRefused } from './app.ts';
 
-const { build, database } = useApps();
 const free = { limits: { sessionsPerMinute: 10_000, concurrentSessions: 10_000 } };
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { database } = useApp({ env: STAFF });
 
 const end = (body: object, headers: Record<string, string> = service): Promise<Reply> =>
   app.post('/api/operator/sessions/end', body, headers);

@@ -1,16 +1,11 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { NewEntry } from '../../src/stores/journal/contract.ts';
-import { service, type Reply, type TestApp } from '../support/app.ts';
+import { service, type Reply } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+useApp();
 
 describe("The operator API tells what a session's machine did", () => {
   async function eventsOf(id: string, query = ''): Promise<Reply> {

@@ -1,17 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { exportedSession, exportedUsage } from '../../src/protocol/operator/export.ts';
-import { service, type Reply, type TestApp } from '../support/app.ts';
+import { service, type Reply } from '../support/app.ts';
 import { HOUR, MINUTE, NOON } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
+const { database } = useApp({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
 
 const DAY = '2030-01-02';
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
   for (const table of ['usage_day', 'usage_hour', 'usage_entry', 'voice_session'])
     await database().run((sql) => sql`delete from ${sql(table)}`);
 });

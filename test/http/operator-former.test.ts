@@ -1,17 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { carryOver } from '../../src/app/background.ts';
 import { refOf } from '../../src/kernel/ids.ts';
-import { service, type TestApp } from '../support/app.ts';
+import { service } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { moveToFormerTables } from '../support/former-tables.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+const { database } = useApp();
 
 describe('What a build from before the journal wrote', () => {
   const read = async (path: string): Promise<string> =>

@@ -1,17 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mergeTenantsFile } from '../../src/tenants/watch-file.ts';
 import { defaultTenantsFile } from '../../config/build-info.ts';
-import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, STAFF, unique, type Reply } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf, whyRefused } from './app.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+useApp({ env: STAFF });
 
 const issue = (body: object, headers: Record<string, string> = service): Promise<Reply> =>
   app.post('/api/operator/keys', { tenantId: 'acme', origin: 'https://shop.acme.example', ...body }, headers);

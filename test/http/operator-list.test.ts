@@ -1,14 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { service, unique, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { service, unique } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
-});
+const { database } = useApp({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
 
 interface Page {
   readonly sessions: readonly { readonly id: string; readonly deadline: unknown }[];

@@ -1,14 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, service, SERVICE_NAME, somebody, STAFF, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { CONSOLE, service, SERVICE_NAME, somebody, STAFF } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+useApp({ env: STAFF });
 
 const at = (sec: number): string => new Date(NOON + sec * SECOND).toISOString();
 

@@ -1,11 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { service, somebody, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, somebody, STAFF, unique, type Reply } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
-
-const { build, database } = useApps();
 
 const PATH = '/api/operator/refusals';
 
@@ -16,10 +14,7 @@ interface Told {
   readonly sentence: string;
 }
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { build, database } = useApp({ env: STAFF });
 
 const idOf = ({ headers }: Reply): string => String(headers['x-request-id']);
 

@@ -1,18 +1,13 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { version } from '../../config/build-info.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
-import { service, SERVICE_NAME, SERVICE_TOKEN, somebody, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { service, SERVICE_NAME, SERVICE_TOKEN, somebody, STAFF, type Reply } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { build } = useApp({ env: STAFF });
 
 const search = (q: string, headers: Record<string, string> = service): Promise<Reply> =>
   app.post('/api/operator/search', { q }, headers);

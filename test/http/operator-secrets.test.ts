@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readSecret, signingSecrets } from '../../src/tenant-secrets/secrets.ts';
-import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, STAFF, unique, type Reply } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
-const { build } = useApps();
 const VALUE = 'a-value-that-nobody-is-told';
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+useApp({ env: STAFF });
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,15 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { service, STAFF, type Reply } from '../support/app.ts';
 import { DAY, NOON } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+useApp({ env: STAFF });
 
 // Other tests share the database.
 afterEach(async () => {

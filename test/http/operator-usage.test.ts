@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, somebody, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, somebody, unique, type Reply } from '../support/app.ts';
 import { HOUR, NOON, SECOND } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
+const { database } = useApp({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
 
 const DAY = '2030-01-02';
 
@@ -12,9 +12,7 @@ interface Row {
   readonly [field: string]: unknown;
 }
 
-let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
   await database().run((sql) => sql`delete from usage_day`);
   await database().run((sql) => sql`delete from usage_hour`);
   await database().run((sql) => sql`delete from usage_entry`);

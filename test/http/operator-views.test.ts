@@ -1,18 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { STAFF, type Reply, type TestApp } from '../support/app.ts';
-import { useApps } from '../support/use-apps.ts';
+import { STAFF, type Reply } from '../support/app.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build } = useApps();
+useApp({ env: { ...STAFF, OPERATOR_EMAILS: 'ops@example.com,two@example.com' } });
 
 const root = '/api/operator/views';
 const href = '/console/sessions?state=stale&sorted=-Cost';
 type Headers = Readonly<Record<string, string>>;
 
-let app: TestApp;
 let ops: Headers;
 let other: Headers;
 beforeEach(async () => {
-  app = await build({ env: { ...STAFF, OPERATOR_EMAILS: 'ops@example.com,two@example.com' } });
   [ops, other] = [await app.as('ops@example.com'), await app.as('two@example.com')];
   for (const headers of [ops, other])
     for (const { id, isOwn } of await views(headers)) if (isOwn) await remove(id, headers);

@@ -1,16 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { webhookSecrets } from '../../src/tenant-secrets/webhook-secrets.ts';
-import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { service, STAFF, type Reply } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { database } = useApp({ env: STAFF });
 afterEach(async () => {
   database().isAway = false;
   const { webhooks } = app.service.stores;

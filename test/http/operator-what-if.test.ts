@@ -1,18 +1,14 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { service, STAFF, type TestApp } from '../support/app.ts';
-import { useApps } from '../support/use-apps.ts';
+import { describe, expect, test } from 'vitest';
+import { service, STAFF } from '../support/app.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { voiceRecord } from '../contracts/support.ts';
 import { entryOf } from '../contracts/roll-ups.ts';
 import { call } from '../contracts/voice-calls.ts';
 
-const { build } = useApps();
 const PATH = '/api/operator/what-if';
 const SECOND = 1000;
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+useApp({ env: STAFF });
 
 const ask = (changes: object = {}, headers: Readonly<Record<string, string>> = service) => {
   const now = app.clock.now();

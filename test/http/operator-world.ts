@@ -83,6 +83,8 @@ export class OperatorWorld {
   /** Those where an operator has ended the session. */
   readonly #ended: Readonly<Record<string, string>>;
   #asked = 0;
+  /** What `unchanged` has read last, and the id of the transaction that would have written next then. */
+  #read: { readonly nextWrite: string; readonly sums: Readonly<Record<string, string>> } = { nextWrite: '', sums: {} };
 
   private constructor(
     parts: Pick<OperatorWorld, 'app' | 'headersOf' | 'confidential' | 'node'>,
@@ -249,11 +251,20 @@ export class OperatorWorld {
     return result;
   }
 
-  /** The number of rows of each table, and a sum over them. */
+  /** The number of rows of each table, and a sum over them: read again only after a transaction that wrote something. */
   async #contents(but: string): Promise<object> {
+    const [snapshot] = await this.#database.run(
+      (sql) => sql<{ nextWrite: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as "nextWrite"`,
+    );
+    const nextWrite = snapshot?.nextWrite ?? '';
+    if (this.#read.nextWrite !== nextWrite) this.#read = { nextWrite, sums: await this.#sums() };
+    return Object.fromEntries(Object.entries(this.#read.sums).filter(([name]) => name !== but));
+  }
+
+  async #sums(): Promise<Readonly<Record<string, string>>> {
     const tables = await this.#database.run(
       (sql) => sql<{ name: string }[]>`
-        select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename <> ${but}`,
+        select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
     );
     const sums = tables.map(({ name }) => {
       const rows = name === 'journal' ? `journal where kind <> 'refusal'` : name;

@@ -1,18 +1,13 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { service, SERVICE_NAME, STAFF, unique, type TestApp } from '../support/app.ts';
+import { service, SERVICE_NAME, STAFF, unique } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build({ env: STAFF });
-});
+const { build, database } = useApp({ env: STAFF });
 
 interface Listed {
   readonly id: string;

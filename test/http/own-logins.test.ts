@@ -1,15 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, somebody, type Reply } from '../support/app.ts';
 import { MINUTE } from '../support/clock.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+useApp();
 
 interface OwnLogin {
   readonly id: string;

@@ -1,16 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, somebody } from '../support/app.ts';
 import { errorOf, upgrade } from './app.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 import { changedAt } from '../support/key-change.ts';
 
-const { build, database } = useApps();
+const { build, database } = useApp();
 
-let app: TestApp;
 let key: WidgetKey;
 beforeEach(async () => {
-  app = await build();
   key = await app.key();
 });
 

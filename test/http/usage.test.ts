@@ -1,14 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, service, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { CONSOLE, service, SERVICE_TOKEN, somebody } from '../support/app.ts';
 import { errorOf } from './app.ts';
-import { useApps } from '../support/use-apps.ts';
+import { app, useApp } from '../support/use-apps.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+useApp();
 
 const report = (body: object, headers: Record<string, string> = {}) =>
   app.post('/api/auth/usage', { tokens: 5, dollars: 0.25, ...body }, headers);

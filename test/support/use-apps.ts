@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { seedTenants, TestApp, type TestAppOptions } from './app.ts';
 import { TestDatabase } from './test-database.ts';
 
@@ -14,25 +14,37 @@ export function useApps() {
 
   beforeAll(async () => {
     opened = await TestDatabase.open();
-    const app = await TestApp.build({ database: opened });
-    await seedTenants(app);
-    await app.close();
+    const first = await TestApp.build({ database: opened });
+    await seedTenants(first);
+    await first.close();
   });
   afterEach(async () => {
     database().isAway = false;
-    for (const app of ofTest.splice(0)) await app.close();
+    for (const each of ofTest.splice(0)) await each.close();
   });
   afterAll(async () => {
-    for (const app of ofFile) await app.close();
+    for (const each of ofFile) await each.close();
     await opened?.close();
   });
 
   const builder =
     (built: TestApp[]) =>
     async (options: Omit<TestAppOptions, 'database'> = {}): Promise<TestApp> => {
-      const app = await TestApp.build({ database: database(), ...options });
-      built.push(app);
-      return app;
+      const made = await TestApp.build({ database: database(), ...options });
+      built.push(made);
+      return made;
     };
   return { database, build: builder(ofTest), buildForFile: builder(ofFile) };
+}
+
+/** The service of the present test: see `useApp`. */
+export let app: TestApp;
+
+/** Like `useApps`, and gives each test of the file a service of its own, `app`. */
+export function useApp(options: Omit<TestAppOptions, 'database'> = {}) {
+  const apps = useApps();
+  beforeEach(async () => {
+    app = await apps.build(options);
+  });
+  return apps;
 }

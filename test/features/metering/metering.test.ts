@@ -1,19 +1,14 @@
 import * as fc from 'fast-check';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ifAway, Unavailable } from '../../../src/kernel/errors.ts';
 import type { MeteredCall, UsageEvent } from '../../../src/metering/contract.ts';
 import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { SERVICE_TOKEN, unique, type TestApp } from '../../support/app.ts';
+import { SERVICE_TOKEN, unique } from '../../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../../support/clock.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+const { database } = useApp();
 
 const day = '2030-01-02';
 

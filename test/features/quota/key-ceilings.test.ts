@@ -1,16 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, somebody, unique, type Reply, type TestApp } from '../../support/app.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { service, somebody, unique, type Reply } from '../../support/app.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
 import { changedAt } from '../../support/key-change.ts';
 
-const { build } = useApps();
+useApp();
 
-let app: TestApp;
 /** A tenant of the test's own, because the limits of a tenant's keys decide some answers. */
 let tenantId: string;
 beforeEach(async () => {
-  app = await build();
   tenantId = unique('tenant');
   await app.service.stores.tenants.merge([{ id: tenantId, name: '', agents: [], admins: null, keys: [] }]);
 });

@@ -1,15 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { CONSOLE, service, somebody, type TestApp } from '../../support/app.ts';
+import { CONSOLE, service, somebody } from '../../support/app.ts';
 import { DAY, HOUR, NOON, SECOND } from '../../support/clock.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+const { build, database } = useApp();
 
 const anybody = (): boolean => true;
 

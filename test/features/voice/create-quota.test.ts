@@ -1,14 +1,8 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { TestApp } from '../../support/app.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+useApp();
 
 /** Limits that no test reaches by chance. */
 const roomy = { concurrentSessions: 100, sessionsPerMinute: 100 };

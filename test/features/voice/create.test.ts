@@ -1,18 +1,13 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { UpstreamFault, type UpstreamFaultKind } from '../../../src/upstream/contract.ts';
-import { CONSOLE, somebody, type TestApp } from '../../support/app.ts';
+import { CONSOLE, somebody } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 import { changedAt } from '../../support/key-change.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+const { build } = useApp();
 
 /** Limits that no test reaches by chance. */
 const roomy = { concurrentSessions: 100, sessionsPerMinute: 100 };

@@ -1,15 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { closeDue } from '../../../src/voice/recovery/sweep.ts';
-import { somebody, type TestApp } from '../../support/app.ts';
+import { somebody } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 
-const { build, database } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+const { database } = useApp();
 
 const anybody = (): boolean => true;
 

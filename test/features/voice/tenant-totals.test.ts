@@ -1,14 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KeyTotals, WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { SERVICE_TOKEN, somebody, unique, type Reply, type TestApp } from '../../support/app.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { SERVICE_TOKEN, somebody, unique, type Reply } from '../../support/app.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 
-const { build } = useApps();
-
-let app: TestApp;
-beforeEach(async () => {
-  app = await build();
-});
+useApp();
 
 const codeOf = ({ status, body }: Reply) => (status === 200 ? 'opened' : body['code']);
 const stranger = (key: WidgetKey) => app.create(key, { email: somebody() });

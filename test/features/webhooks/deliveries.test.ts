@@ -10,22 +10,21 @@ import type { WebhookDelivery } from '../../../src/stores/webhooks/contract.ts';
 import { Deliveries } from '../../../src/webhooks/deliveries.ts';
 import { addWebhook, disableWebhook, enableWebhook, rotateWebhook } from '../../../src/webhooks/endpoints.ts';
 import { LONGEST_MS } from '../../../src/webhooks/retry.ts';
-import { STAFF, type TestApp } from '../../support/app.ts';
+import { STAFF } from '../../support/app.ts';
 import { DAY, HOUR, ManualClock, MINUTE, SECOND } from '../../support/clock.ts';
 import { holdDeadlines } from '../../support/deadlines.ts';
 import { examples } from '../../support/examples.ts';
 import { soon } from '../../support/soon.ts';
 import { ToolServer } from '../../support/tool-server.ts';
-import { useApps } from '../../support/use-apps.ts';
+import { app, useApp } from '../../support/use-apps.ts';
 
-const { build, database } = useApps();
 const env = { ...STAFF, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1/128' };
 const by = { actor: 'ops@example.com', role: 'operator' } as const;
 
-let app: TestApp;
 let receiver: ToolServer;
+const { build, database } = useApp({ env });
+
 beforeEach(async () => {
-  app = await build({ env });
   receiver = await ToolServer.start();
 });
 afterEach(async () => {
