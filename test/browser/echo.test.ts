@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
@@ -11,6 +10,7 @@ import { findWebRtc } from '../../packages/echo/web-rtc.ts';
 import { audioProgram } from '../support/audio-page.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { PATIENT_MS, soon } from '../support/soon.ts';
+import { listen } from '../support/http-server.ts';
 
 const skipped = reasonToSkipBrowser();
 const LOUD = 0.01;
@@ -44,8 +44,7 @@ class Exchange {
 
   static async open(times: Partial<EchoTimes> = {}, changes: Partial<CallRequest> = {}): Promise<Exchange> {
     const exchange = new Exchange(times, changes);
-    exchange.#server.listen(0, 'localhost');
-    await once(exchange.#server, 'listening');
+    await listen(exchange.#server, 'localhost');
     return exchange;
   }
 

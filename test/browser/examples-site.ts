@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
 import { compileScript, parse } from 'vue/compiler-sfc';
 import { installClient } from '../support/packed-client.ts';
+import { servePages, type PageServer } from '../support/page-server.ts';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
@@ -59,34 +58,20 @@ const vueComponents: Plugin = {
   },
 };
 
-/** The examples that have a page, served from an origin of their own: /page, /react and /vue. */
-export interface ExamplesSite {
-  readonly origin: string;
-  close(): Promise<void>;
-}
-
-/** @param switchboard returns the server's address; called for each visit */
-export async function serveExamples(switchboard: () => string): Promise<ExamplesSite> {
+/**
+ * Serves the examples that have a page from an origin of their own: /page, /react and /vue.
+ * @param switchboard returns the server's address; called for each visit
+ */
+export async function serveExamples(switchboard: () => string): Promise<PageServer> {
   const scripts = await bundleExamples();
   const page = await readFile(join(examples, 'page/index.html'), 'utf8');
-  const server = createServer((request, response) => {
+  return servePages((request, response) => {
     const path = new URL(request.url ?? '', 'http://localhost').pathname;
     const script = scripts.get(path);
     response.setHeader('Content-Type', script === undefined ? 'text/html; charset=utf-8' : 'text/javascript');
     const mount = `<!doctype html><title>Example</title><div id="app"></div><script type="module" src="${path}.js"></script>`;
     response.end(script ?? (path === '/page' ? page.replaceAll('http://localhost:3000', switchboard()) : mount));
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  const address = server.address();
-  return {
-    origin: `http://localhost:${typeof address === 'object' ? address?.port : ''}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }
 
 /** Bundles the unchanged components in a project that installs the package from its tarball. @returns scripts by path */

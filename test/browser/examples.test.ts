@@ -10,7 +10,8 @@ import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { endServer, freePort } from '../support/services/server-process.ts';
 import { soon } from '../support/soon.ts';
 import { backEnds, startBackEnd } from './examples-back-end.ts';
-import { serveExamples, type ExamplesSite } from './examples-site.ts';
+import type { PageServer } from '../support/page-server.ts';
+import { serveExamples } from './examples-site.ts';
 
 const skipped = reasonToSkipBrowser() ?? reasonToSkip(() => findBinary('python3', 'python3'));
 
@@ -34,7 +35,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
   const ports = { express: 0, python: 0 };
   let folder: string;
   let browser: Browser;
-  let site: ExamplesSite;
+  let site: PageServer;
   let server: DemoServer;
   let visit: Visit;
 

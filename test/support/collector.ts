@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 /** A span as the collector stores it. */
 export interface TakenSpan {
@@ -45,20 +44,16 @@ export class Collector {
 
   static async start(): Promise<Collector> {
     const collector = new Collector();
-    collector.#server.listen(0, '127.0.0.1');
-    await once(collector.#server, 'listening');
+    await listen(collector.#server);
     return collector;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   /** All requests, headers and bodies, as they arrived. */

@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { AccessToken, TokenVerifier, type VideoGrant } from 'livekit-server-sdk';
 import { z } from 'zod';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 export const API_KEY = 'APItest4f1c0ffee';
 export const API_SECRET = 'a-secret-of-livekit-that-only-the-tests-know';
@@ -46,24 +45,20 @@ export class LiveKitServer {
 
   static async start(secret = API_SECRET): Promise<LiveKitServer> {
     const server = new LiveKitServer(secret);
-    server.#server.listen(0, '127.0.0.1');
-    await once(server.#server, 'listening');
+    await listen(server.#server);
     return server;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return portOf(this.#server);
   }
 
   get settings() {
     return { LIVEKIT_URL: `ws://127.0.0.1:${this.port}`, LIVEKIT_API_KEY: API_KEY, LIVEKIT_API_SECRET: this.secret };
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   /** Joins as a client does; creates a missing room with the agents that the token names. @throws Error for a token that does not admit */

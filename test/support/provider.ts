@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { z } from 'zod';
 import type { TestCall } from './provider/call.ts';
 import { credentialOf, TestCalls } from './provider/calls.ts';
 import { broken, invalid, invalidKey, rateLimited, type OpenAiError } from './provider/errors.ts';
 import { mintBody } from './provider/schemas.ts';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 export type ProviderMode =
   | 'ok'
@@ -65,14 +64,13 @@ export class TestProvider {
 
   static async start(apiKey = 'sk-test-4f1c0ffee'): Promise<TestProvider> {
     const provider = new TestProvider(apiKey);
-    provider.#server.listen(0, '127.0.0.1');
-    await once(provider.#server, 'listening');
+    await listen(provider.#server);
     return provider;
   }
 
   /** Without a path, as operators may write it. */
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
   get baseUrl(): string {
@@ -94,11 +92,8 @@ export class TestProvider {
   }
 
   async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
     this.calls.close();
-    this.#server.closeAllConnections();
-    await closed;
+    await closeServer(this.#server);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { closeServer, listen } from './http-server.ts';
 
 /** A reverse proxy on a free port that treats sockets as real ones do. */
 export interface TestProxy {
@@ -27,8 +27,7 @@ export async function startProxy(): Promise<TestProxy> {
     if (proxy.sockets === 'refuse') client.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
     if (proxy.sockets === 'pass') tunnel(incoming, client, head, proxy.target);
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
+  await listen(server, 'localhost');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   let upgrades = 0;
@@ -45,10 +44,7 @@ export async function startProxy(): Promise<TestProxy> {
     },
     async close() {
       proxy.cut();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
   return proxy;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 export type SiteverifyKind = 'turnstile' | 'hcaptcha' | 'recaptcha';
 
@@ -54,14 +55,13 @@ export class SiteverifyServer {
 
   static async start(kind: SiteverifyKind): Promise<SiteverifyServer> {
     const server = new SiteverifyServer(kind);
-    server.#server.listen(0, '127.0.0.1');
-    await once(server.#server, 'listening');
+    await listen(server.#server);
     return server;
   }
 
   /** Uses a host name, because the guard accepts no IP address. */
   get url(): string {
-    return `http://localhost:${(this.#server.address() as AddressInfo).port}/siteverify`;
+    return `http://localhost:${portOf(this.#server)}/siteverify`;
   }
 
   /** Issues a token for a solved challenge. */
@@ -81,11 +81,8 @@ export class SiteverifyServer {
     while (this.asked.length < count) await once(this.#server, 'asked');
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 export type TokenMode =
   | 'ok'
@@ -52,21 +51,17 @@ export class TestTokenProvider {
 
   static async start(name: keyof typeof apis, apiKey = 'key-test-4f1c0ffee'): Promise<TestTokenProvider> {
     const provider = new TestTokenProvider(name, apiKey);
-    provider.#server.listen(0, '127.0.0.1');
-    await once(provider.#server, 'listening');
+    await listen(provider.#server);
     return provider;
   }
 
   /** Without a path, as operators may write it. */
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

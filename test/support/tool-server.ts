@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 export type ToolServerMode =
   | {
@@ -62,13 +61,12 @@ export class ToolServer {
 
   static async start(certificate?: Certificate): Promise<ToolServer> {
     const tools = new ToolServer(certificate);
-    tools.#server.listen(0, '127.0.0.1');
-    await once(tools.#server, 'listening');
+    await listen(tools.#server);
     return tools;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return portOf(this.#server);
   }
 
   /** How many connections were made to the server so far. */
@@ -76,11 +74,8 @@ export class ToolServer {
     return this.#connections;
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   async #serve(...[request, response]: Parameters<RequestListener>): Promise<void> {

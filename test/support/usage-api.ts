@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { NO_TOKENS, type TokenClasses } from '../../src/protocol/price.ts';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 const DAY_SEC = 86_400;
 
@@ -33,17 +33,16 @@ export class UsageApi {
 
   static async start(): Promise<UsageApi> {
     const api = new UsageApi();
-    await new Promise<void>((resolve) => api.#server.listen(0, '127.0.0.1', resolve));
+    await listen(api.#server);
     return api;
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
   close(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
+    return closeServer(this.#server);
   }
 
   #serve({ method, url = '', headers }: IncomingMessage, response: ServerResponse): void {

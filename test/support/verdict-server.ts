@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeServer, listen, portOf } from './http-server.ts';
 
 /** An object is sent as the verdict, whatever it contains. */
 export type VerdictMode = object | 'garbage' | 'broken' | 'hang' | 'reset' | 'redirect' | 'huge';
@@ -25,20 +24,16 @@ export class TestVerdictServer {
 
   static async start(): Promise<TestVerdictServer> {
     const verdicts = new TestVerdictServer();
-    verdicts.#server.listen(0, '127.0.0.1');
-    await once(verdicts.#server, 'listening');
+    await listen(verdicts.#server);
     return verdicts;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/verdict`;
+    return `http://127.0.0.1:${portOf(this.#server)}/verdict`;
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { listen, portOf } from '../../support/http-server.ts';
 
 /** A request as it arrived. */
 export interface Received {
@@ -67,12 +67,12 @@ export class Receiver {
     answer: Answer = () => 204,
   ): Promise<Receiver> {
     const receiver = new Receiver(name, types, factNameOf, answer);
-    await once(receiver.#server.listen(0, '127.0.0.1'), 'listening');
+    await listen(receiver.#server);
     return receiver;
   }
 
   get url(): string {
-    return `http://localhost:${(this.#server.address() as AddressInfo).port}/`;
+    return `http://localhost:${portOf(this.#server)}/`;
   }
 
   /** Stores the secret that `ask` returns; undefined means that the request failed, but the secret may have changed all the same. */
