@@ -1,7 +1,6 @@
 // Kills and freezes nodes and their stores while clients act, and judges the history.
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { runnerImport } from 'vite';
+import { readOptions } from '../../bench/support/options.mjs';
+import { loadCampaign } from '../support/run.mjs';
 
 const usage = `Options:
   --minutes <n>  how long faults are made and clients act (5)
@@ -13,32 +12,24 @@ const usage = `Options:
 
 /** Runs the campaign. Sets a failing exit code when a rule was broken. */
 export async function run(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      minutes: { type: 'string', default: '5' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      nodes: { type: 'string', default: '3' },
-      'no-redis': { type: 'boolean', default: false },
-      kills: { type: 'string' },
-      'no-faults': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    console.log(usage);
-    return;
-  }
-  // Node 20 cannot run TypeScript.
-  const campaign = fileURLToPath(new URL('campaign.ts', import.meta.url));
-  const { module } = await runnerImport(campaign, { configFile: false, logLevel: 'warn' });
-  const { findings, text } = await module.runCampaign({
-    seed: Number(values.seed),
-    durationMs: Number(values.minutes) * 60_000,
-    nodes: Number(values.nodes),
-    hasRedis: !values['no-redis'],
-    hasFaults: !values['no-faults'],
-    killEveryMs: values.kills === undefined ? undefined : Number(values.kills) * 1000,
+  const defaults = {
+    minutes: 5,
+    seed: Date.now() % 1_000_000,
+    nodes: 3,
+    kills: 0,
+    'no-redis': false,
+    'no-faults': false,
+  };
+  const options = readOptions(args, usage, defaults);
+  if (options === undefined) return;
+  const { runCampaign } = await loadCampaign(import.meta.url);
+  const { findings, text } = await runCampaign({
+    seed: options.seed,
+    durationMs: options.minutes * 60_000,
+    nodes: options.nodes,
+    hasRedis: !options['no-redis'],
+    hasFaults: !options['no-faults'],
+    killEveryMs: options.kills === 0 ? undefined : options.kills * 1000,
     say: (line) => console.log(line),
   });
   console.log(text);

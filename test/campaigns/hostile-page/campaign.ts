@@ -6,7 +6,7 @@ import { HostilePage } from './hostile-page.ts';
 export interface CampaignOptions {
   /** Runs only attacks whose names contain this text. */
   readonly only: string;
-  readonly isMarkdown: boolean;
+  readonly markdown: boolean;
 }
 
 /** Each visitor's ceiling in micro-dollars, low enough for the longest answers to matter. */
@@ -51,7 +51,7 @@ interface Outcome {
 }
 
 /** Runs each attack in each of its ways. @returns the table, and the attacks that exceeded their limits */
-export async function runCampaign({ only, isMarkdown }: CampaignOptions): Promise<{ text: string; broken: string[] }> {
+export async function runCampaign({ only, markdown }: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const outcomes: Outcome[] = [];
   const world = await startHostile();
   try {
@@ -61,7 +61,7 @@ export async function runCampaign({ only, isMarkdown }: CampaignOptions): Promis
     await world.close();
   }
   const broken = outcomes.flatMap(judge);
-  return { text: (isMarkdown ? asMarkdown : asText)(outcomes), broken };
+  return { text: (markdown ? asMarkdown : asText)(outcomes), broken };
 }
 
 /** Runs an attack with a visitor of its own. */

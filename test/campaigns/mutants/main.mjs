@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { runnerImport } from 'vite';
+import { pathToFileURL } from 'node:url';
 import { readOptions, WrongOption } from '../../bench/support/options.mjs';
+import { loadCampaign } from '../support/run.mjs';
 
 const CODE =
   'machines,src/auth,src/budgets,src/calls,src/channel,src/metering,src/quota,src/stores,src/voice,src/webhooks';
@@ -35,13 +35,11 @@ export async function run(args) {
   if (values === undefined) return;
   const folders = namesIn('in', values.in, (name) => join(values.of, name));
   const tests = namesIn('tests', values.tests, (name) => join(values.of, 'test', name));
-  // Node 20 cannot run TypeScript.
-  const campaign = fileURLToPath(new URL('campaign.ts', import.meta.url));
-  const { module } = await runnerImport(campaign, { configFile: false, logLevel: 'warn' });
+  const { runCampaign } = await loadCampaign(import.meta.url);
   // Its tests import its own Vitest.
   const vitest = createRequire(join(resolve(values.of), 'package.json')).resolve('vitest/node');
   const { createVitest } = await import(pathToFileURL(vitest).href);
-  const text = await module.runCampaign({
+  const text = await runCampaign({
     seed: values.seed,
     count: values.count,
     minutes: values.minutes,

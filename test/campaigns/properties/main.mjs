@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../bench/support/options.mjs';
 
 const usage = `Options:
   --minutes <n>  how long a further round of all properties is begun (30)
@@ -10,21 +10,11 @@ const usage = `Options:
 
 /** Runs the campaign. Stops at the first round that fails, and sets a failing exit code. */
 export async function run(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      minutes: { type: 'string', default: '30' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    console.log(usage);
-    return;
-  }
+  const options = readOptions(args, usage, { minutes: 30, seed: Date.now() % 1_000_000 });
+  if (options === undefined) return;
   const files = filesWithProperties();
-  const endAtMs = Date.now() + Number(values.minutes) * 60_000;
-  for (let seed = Number(values.seed); Date.now() < endAtMs; seed += 1) {
+  const endAtMs = Date.now() + options.minutes * 60_000;
+  for (let seed = options.seed; Date.now() < endAtMs; seed += 1) {
     console.log(`Seed ${seed}, ${files.length} files`);
     const env = { ...process.env, PROPERTY_SEED: String(seed) };
     const { status } = spawnSync('npx', ['vitest', 'run', '--reporter=dot', ...files], { env, stdio: 'inherit' });

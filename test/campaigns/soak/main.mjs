@@ -1,8 +1,8 @@
 // docs/goals.md, P4 and R10: holds sockets with heartbeats on one process for minutes; memory must stay flat and no socket may be lost.
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { firstMatch, spawnNode, stopChild } from '../../bench/support/measure.mjs';
 import { checkOpenFiles } from '../../bench/support/open-files.mjs';
+import { readOptions } from '../../bench/support/options.mjs';
 import { createSessions, startSwitchboard } from '../../bench/switchboard.mjs';
 
 const usage = `Options:
@@ -16,38 +16,24 @@ const usage = `Options:
 
 /** Runs the soak. Sets a failing exit code when a socket was lost, a heartbeat went unanswered, or memory grew by a tenth. */
 export async function run(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      sockets: { type: 'string', default: '10000' },
-      minutes: { type: 'string', default: '10' },
-      interval: { type: 'string', default: '45' },
-      clients: { type: 'string', default: '2' },
-      database: { type: 'string' },
-      heap: { type: 'string' },
-      bare: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    console.log(usage);
-    return;
-  }
-  const sockets = Number(values.sockets);
+  const defaults = { sockets: 10_000, minutes: 10, interval: 45, clients: 2, database: '', heap: 0, bare: false };
+  const options = readOptions(args, usage, defaults);
+  if (options === undefined) return;
+  const { sockets } = options;
   checkOpenFiles(sockets);
-  const server = values.bare ? await startBare() : await startSwitchboard(environmentOf(values));
+  const server = options.bare ? await startBare() : await startSwitchboard(environmentOf(options));
   const crowd = new Crowd();
   try {
     await sleep(3000);
     const atRest = memory(server.pid);
     console.log(`at rest ${megabytes(atRest.rss)} MB`);
-    const sessions = values.bare ? Array.from({ length: sockets }) : await createSessions(server.port, sockets);
+    const sessions = options.bare ? Array.from({ length: sockets }) : await createSessions(server.port, sockets);
     await sleep(3000);
     const created = memory(server.pid);
     console.log(`${sockets} sessions without sockets ${megabytes(created.rss)} MB`);
-    crowd.start(server.port, sessions, Number(values.clients), Number(values.interval));
+    crowd.start(server.port, sessions, options.clients, options.interval);
     await crowd.whole(sockets);
-    report(await hold(server, crowd, Number(values.minutes) * 60), { atRest, created, sockets, crowd });
+    report(await hold(server, crowd, options.minutes * 60), { atRest, created, sockets, crowd });
   } finally {
     await crowd.stop();
     await server.stop();
@@ -58,8 +44,8 @@ function environmentOf({ database, heap }) {
   return {
     // A log line for each session would measure the terminal.
     LOG_LEVEL: 'error',
-    ...(database === undefined ? {} : { DATABASE_URL: database }),
-    ...(heap === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heap}` }),
+    ...(database === '' ? {} : { DATABASE_URL: database }),
+    ...(heap === 0 ? {} : { NODE_OPTIONS: `--max-old-space-size=${heap}` }),
   };
 }
 

@@ -1,32 +1,19 @@
-// What the main.mjs of every campaign does: reads its options, runs it, and prints the result.
+// What the main.mjs of a campaign does: reads its options, runs it, and prints the result.
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
+import { readOptions } from '../../bench/support/options.mjs';
 
 /**
  * Runs `runCampaign` from the campaign.ts in a folder, prints what was seen and ends the process, with 1 when a rule was broken.
  * @param folder the URL of the campaign's main.mjs
- * @param defaults numbers and switches by option name; `seed` is random unless it is given
+ * @param defaults numbers, texts and switches by option name; `seed` is random unless it is given
  */
 export async function runCampaign(folder, args, usage, defaults) {
-  const all = { ...defaults, seed: Date.now() % 1_000_000, help: false };
-  const options = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, optionOf(value)]));
-  const { values } = parseArgs({ args, options });
-  if (values.help) {
-    console.log(usage);
-    return;
-  }
-  // Node 20 cannot run TypeScript.
-  const campaign = fileURLToPath(new URL('campaign.ts', folder));
-  const { module } = await runnerImport(campaign, { configFile: false, logLevel: 'warn' });
-  const {
-    minutes = 0,
-    every,
-    ...others
-  } = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? Number(value) : value]),
-  );
-  const { text, broken } = await module.runCampaign({
+  const options = readOptions(args, usage, { ...defaults, seed: Date.now() % 1_000_000 });
+  if (options === undefined) return;
+  const { minutes = 0, every, ...others } = options;
+  const { runCampaign: run } = await loadCampaign(folder);
+  const { text, broken } = await run({
     durationMs: minutes * 60_000,
     killEveryMs: every * 1000,
     ...others,
@@ -37,6 +24,8 @@ export async function runCampaign(folder, args, usage, defaults) {
   process.exit(broken.length > 0 ? 1 : 0);
 }
 
-function optionOf(value) {
-  return typeof value === 'boolean' ? { type: 'boolean', default: value } : { type: 'string', default: String(value) };
+/** Loads the campaign.ts in a folder: Node 20 cannot run TypeScript. */
+export async function loadCampaign(folder) {
+  const campaign = fileURLToPath(new URL('campaign.ts', folder));
+  return (await runnerImport(campaign, { configFile: false, logLevel: 'warn' })).module;
 }
