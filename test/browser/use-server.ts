@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
-import { DemoServer, type MoreTenants } from '../support/demo-server.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import type { MoreTenants } from '../support/demo-tenants.ts';
 import type { Environment } from '../support/switchboard.ts';
 
 /** The run's browser, and the server of the present file: see `useServer`. */

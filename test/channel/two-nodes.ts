@@ -5,6 +5,7 @@ import { expect, vi } from 'vitest';
 import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../../src/protocol/operator/feed.ts';
 import { Client } from '../support/client.ts';
+import { demoTenantsAnd, type MoreTenants } from '../support/demo-tenants.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { startRedis, type RedisService } from '../support/services/redis.ts';
 import { freePort } from '../support/services/server-process.ts';
@@ -15,7 +16,7 @@ import { Switchboard, type Environment } from '../support/switchboard.ts';
 const widgetKey = 'w_demo_local_00000000000000000000000000000000';
 /** The origin at which the demo key works, on either node. */
 const origin = 'http://localhost:3000';
-const serviceToken = 'service-token-that-only-the-tests-know';
+export const serviceToken = 'service-token-that-only-the-tests-know';
 
 export interface Node {
   readonly port: number;
@@ -53,7 +54,8 @@ export class TwoNodes {
     this.#directory = directory;
   }
 
-  static async start(more: Environment = {}): Promise<TwoNodes> {
+  /** @param tenants those of its tenants file, besides the demo's */
+  static async start(more: Environment = {}, tenants?: MoreTenants): Promise<TwoNodes> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-nodes-'));
     const [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     const environment = {
@@ -64,6 +66,7 @@ export class TwoNodes {
       PUBLIC_URL: origin,
       SERVICE_TOKENS: serviceToken,
       TRUST_PROXY: '127.0.0.1',
+      ...(await demoTenantsAnd(tenants, directory)),
       ...more,
     };
     const start = async (name: string): Promise<Node> => {
@@ -86,7 +89,7 @@ export class TwoNodes {
   /** Opens a session at the first node, once that has recovered what it lost. */
   open(email: string): Promise<string> {
     const body = { widgetKey, agentId: 'guide', email };
-    const visitor = this.#asking(this.nodes[0], { Origin: origin });
+    const visitor = this.asking(this.nodes[0], { Origin: origin });
     const attempt = async (): Promise<string> => {
       const reply = await visitor.post('/api/session', body);
       expect(reply.status, reply.text).toBe(200);
@@ -97,7 +100,7 @@ export class TwoNodes {
 
   /** Logs in at the first node with an e-mail address, using the code from its mailbox. */
   async login(email: string): Promise<Console> {
-    const page = (node: 0 | 1): Client => this.#asking(this.nodes[node], { Origin: origin });
+    const page = (node: 0 | 1): Client => this.asking(this.nodes[node], { Origin: origin });
     const here = page(0);
     expect((await here.post('/api/auth/otp/send', { email })).status).toBe(200);
     const code = await vi.waitFor(async () => {
@@ -122,7 +125,7 @@ export class TwoNodes {
   }
 
   async endByOperator(node: Node, id: string): Promise<void> {
-    const operator = this.#asking(node, { Authorization: `Bearer ${serviceToken}` });
+    const operator = this.asking(node, { Authorization: `Bearer ${serviceToken}` });
     const reply = await operator.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});
     expect(reply.status, reply.text).toBe(200);
   }
@@ -154,7 +157,8 @@ export class TwoNodes {
     return sockets;
   }
 
-  #asking({ port }: Node, headers: Readonly<Record<string, string>>): Client {
+  /** A client of one of the nodes. */
+  asking({ port }: Node, headers: Readonly<Record<string, string>> = {}): Client {
     return new Client(() => `http://127.0.0.1:${port}`, new Set(), { ...this.from, ...headers });
   }
 }

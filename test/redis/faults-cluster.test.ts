@@ -8,15 +8,12 @@ import { openNode } from './trouble.ts';
 
 const skipped = reasonToSkipRedis();
 
-describe.skipIf(skipped !== undefined)(`A Redis cluster in trouble ${skipped ?? ''}`, () => {
-  describe('of three', () => {
-    faults(startRedisCluster);
-  });
+describe.skipIf(skipped !== undefined)(`A Redis cluster of three in trouble ${skipped ?? ''}`, () => {
+  const service = faults(startRedisCluster);
 
   test('one of three masters frozen before the first call: what belongs to the others is served', async () => {
-    const service = await startRedisCluster();
-    service.freeze(1);
-    const node = openNode(service.urls);
+    service().freeze(1);
+    const node = openNode(service().urls);
     const ids = Array.from({ length: 100 }, () => voiceRecord().id);
     const ask = () => Promise.all(ids.map((id) => faultOf(() => node.registry.load(id))));
     const served = async () => (await ask()).filter((fault) => fault === undefined).length;
@@ -24,8 +21,7 @@ describe.skipIf(skipped !== undefined)(`A Redis cluster in trouble ${skipped ?? 
     const faulted = (await ask()).filter((fault) => fault !== undefined);
     expect(faulted.length).toBeGreaterThan(0);
     expect(faulted.filter((fault) => !(fault instanceof Unavailable))).toEqual([]);
-    service.thaw();
+    service().thaw();
     await node.close();
-    await service.stop();
   });
 });

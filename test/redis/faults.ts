@@ -16,8 +16,8 @@ import {
   type Node,
 } from './trouble.ts';
 
-/** Tests that hold for a single server and for a cluster. */
-export function faults(start: () => Promise<RedisService>): void {
+/** Tests that hold for a single server and for a cluster. @returns the service, once the tests run */
+export function faults(start: () => Promise<RedisService>): () => RedisService {
   let service: RedisService;
   let node: Node;
 
@@ -181,4 +181,5 @@ export function faults(start: () => Promise<RedisService>): void {
     }
     expect(heard[0]).toEqual({ type: 'tenants.changed' });
   });
+  return () => service;
 }

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { Client, type ListedSession } from './client.ts';
 import { freshDatabase, type FreshDatabase } from './services/fresh-database.ts';
 import { freePort } from './services/server-process.ts';
+import { demoTenantsAnd, type MoreTenants } from './demo-tenants.ts';
 import { openStored } from './stored.ts';
 import { Switchboard, type Environment } from './switchboard.ts';
 
@@ -12,16 +12,6 @@ export const serviceToken = 'service-token-that-only-the-browser-tests-know';
 
 export interface SeenSession extends ListedSession {
   readonly session: { readonly startedAt: string; readonly lastSeenAt: string; readonly idleSec: number };
-}
-
-export interface MoreTenants {
-  readonly tenants: readonly object[];
-  readonly budgets?: readonly object[];
-}
-
-async function demoTenantsWith({ tenants, ...more }: MoreTenants): Promise<string> {
-  const demo = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as MoreTenants;
-  return JSON.stringify({ ...demo, ...more, tenants: [...demo.tenants, ...tenants] });
 }
 
 /** The built service on a port that it keeps across restarts, as behind a real name. */
@@ -56,9 +46,8 @@ export class DemoServer {
   /** @param more what its tenants file has besides the demo's */
   static async start(environment: Environment = {}, more?: MoreTenants): Promise<DemoServer> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-browser-'));
-    const tenants = more === undefined ? {} : { TENANTS_FILE: join(directory, 'tenants.json') };
-    if (more !== undefined) await writeFile(join(directory, 'tenants.json'), await demoTenantsWith(more));
-    const server = new DemoServer(directory, await freePort(), await freshDatabase(), { ...environment, ...tenants });
+    const all = { ...environment, ...(await demoTenantsAnd(more, directory)) };
+    const server = new DemoServer(directory, await freePort(), await freshDatabase(), all);
     await server.start();
     return server;
   }
