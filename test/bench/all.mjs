@@ -1,7 +1,6 @@
 // Runs one command of `npm run bench`, or a short run of every one, and writes what they measured as one Markdown document.
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
-import { isFastLoad } from './support/load/run.mjs';
 import { readOptions } from './support/options.mjs';
 import { runForRecord } from './support/recorded.mjs';
 import { toMarkdown } from './support/tables.mjs';
@@ -56,7 +55,6 @@ function describeMachine() {
     ['Node', process.version],
     ['Redis', versionOf('redis-server')],
     ['PostgreSQL', versionOf('psql')],
-    ['Load', isFastLoad() ? 'in C' : 'in Node: no compiler'],
     ['Load when it began', os.loadavg()[0].toFixed(1)],
     ['Date', new Date().toISOString().slice(0, 10)],
   ];

@@ -21,10 +21,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
   /** Time that tests advance by hand. */
   let nowMs = 0;
 
-  function node(
-    change: (redis: Redis) => RedisBusDeps['redis'] = (redis) => redis,
-    deadlineMs = 10_000,
-  ): RedisBus {
+  function node(change: (redis: Redis) => RedisBusDeps['redis'] = (redis) => redis, deadlineMs = 10_000): RedisBus {
     const redis = openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs });
     const bus = createRedisBus({
       redis: change(redis),

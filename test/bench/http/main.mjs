@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { ADDRESSES_USAGE, toWays } from './addresses.mjs';
 import { candidates, usual } from './candidates.mjs';
 import { headerSets } from './requests.mjs';
-import { isFastLoad, runLoad } from '../support/load/run.mjs';
+import { runLoad } from '../support/load/run.mjs';
 import { canPin, median } from '../support/measure.mjs';
 import { choose, toCounts, WrongOption } from '../support/options.mjs';
 import { interleave, judgedBy, noteFailures, ratioOf, spread } from '../support/rounds.mjs';
@@ -89,7 +89,7 @@ function tableOf(servers, { told }, connections, { rounds, seconds, headers }) {
     goal: 'P1: 0.92 of "bare, same reply" from one address, 0.88 from many (0.85 with browser headers), 0.75 of bare, 1.9 of Fastify\'s empty handler, 2.7 of Fastify with the same logic',
     rows,
     notes: [
-      `${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load on core 1' : 'not pinned'}, load ${isFastLoad() ? 'in C' : 'in Node: no compiler'}.`,
+      `${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load on core 1' : 'not pinned'}.`,
       ...products.map(
         ({ label, results }) => `${label}, of "${same.label}" by CPU: ${ratioOf(results, same.results)}.`,
       ),

@@ -1,5 +1,5 @@
 // Goals P2 and P3: the whole socket heartbeat against uWebSockets.js that echoes JSON, and with Redis against embedded, interleaved.
-import { isFastLoad, runLoad } from '../support/load/run.mjs';
+import { runLoad } from '../support/load/run.mjs';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
 import { choose, toCounts } from '../support/options.mjs';
 import { interleave, judgedBy, noteFailures, ratioOf, spread } from '../support/rounds.mjs';
@@ -116,7 +116,7 @@ function tableOf(servers, sockets, { rounds, seconds }) {
     };
   });
   const notes = [
-    `${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load and stores on core 1' : 'not pinned'}, load ${isFastLoad() ? 'in C' : 'in Node: no compiler'}.`,
+    `${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load and stores on core 1' : 'not pinned'}.`,
   ];
   for (const { label, results, embedded } of servers) {
     const beside = servers.find(({ name }) => name === embedded);

@@ -14,11 +14,6 @@ export function cpuSeconds(pid) {
   return ns / 1e9;
 }
 
-/** The same for its first thread alone, which in Node runs the event loop. */
-export function loopCpuSeconds(pid) {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ', 1)[0]) / 1e9;
-}
-
 /** The same for a process and all running processes that it started. */
 export function treeCpuSeconds(pid) {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);

@@ -22,7 +22,7 @@ export function pongFrame(payload) {
 }
 
 /** The frame that starts at `from`: its opcode and where its payload begins and ends; undefined while it is incomplete. */
-export function frameAt(buffer, from, until) {
+function frameAt(buffer, from, until) {
   if (until - from < 2) return undefined;
   const short = buffer[from + 1] & 127;
   if (short === 126 && until - from < 4) return undefined;

@@ -3,7 +3,7 @@
  * over WebSockets (RFC 6455, each frame with its own mask). A connection sends again as soon as it is answered or, with a rate, when its turn
  * comes; then the time of an answer counts from that turn, even if the previous answer was late.
  *
- * Its options are `name=value` strings, the same as those of load.mjs, which replaces it where there is no compiler; run.mjs explains them.
+ * Its options are `name=value` strings, which run.mjs explains.
  * It prints one line of JSON.
  */
 #define _GNU_SOURCE

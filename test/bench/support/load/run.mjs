@@ -6,27 +6,14 @@ import { temporaryDirectory } from '../leftovers.mjs';
 import { firstMatch, spawnPinned, stopChild } from '../measure.mjs';
 import { dialects } from './dialects.mjs';
 
-/** Built on first use, for this run only; undefined where there is no compiler. */
-let compiled;
-
-/** The command of the load: the program in C, or without a compiler the one in Node. */
-function program() {
-  compiled ??= compile();
-  return compiled.file === undefined ? [process.execPath, `${import.meta.dirname}/load.mjs`] : [compiled.file];
-}
+/** The program in C, built on first use, for this run only. */
+let program;
 
 function compile() {
   const file = path.join(temporaryDirectory().directory, 'load');
   const { status, error, stderr } = spawnSync('cc', ['-O2', '-o', file, `${import.meta.dirname}/load.c`]);
-  if (error?.code === 'ENOENT') return { file: undefined };
   if (status !== 0) throw new Error(`load.c was not compiled: ${error?.message ?? String(stderr)}`);
-  return { file };
-}
-
-/** Whether the load is the program in C. The one in Node cannot keep a fast server busy. */
-export function isFastLoad() {
-  program();
-  return compiled.file !== undefined;
+  return file;
 }
 
 /**
@@ -38,7 +25,8 @@ export function isFastLoad() {
  *   the server per request, `loopUs` of its event loop; `busy`: shares of a core
  */
 export async function runLoad(server, options) {
-  const load = spawnPinned(1, [...program(), ...argumentsOf(server, options)]);
+  program ??= compile();
+  const load = spawnPinned(1, [program, ...argumentsOf(server, options)]);
   try {
     const [line] = await firstMatch(load, /\{.*\}\n/, options.seconds + 120);
     const result = JSON.parse(line);
