@@ -18,6 +18,7 @@ import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postg
 import { createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, storesOf, voiceRecord } from './support.ts';
 import { call } from './voice-calls.ts';
+import { entryOf } from './roll-ups.ts';
 
 /** A budget that is not stored. */
 export function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
@@ -254,18 +255,10 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       }: { tenantId: string; subject: string; keyId: string | null; sessionId: string | null },
     ): Promise<void> {
       const day = new Date(at).toISOString().slice(0, 10);
-      const answer = await parts().ledger.record({
-        subject,
-        day,
-        tokens,
-        microDollars: tokens * 10,
-        atMs: at,
-        tenantId,
-        sessionId,
-        sessionAtMost: null,
-        ...sharedAccounts(tenantId, keyId),
-        idempotency: null,
-      });
+      const accounts = sharedAccounts(tenantId, keyId);
+      const answer = await parts().ledger.record(
+        entryOf(subject, { day, tokens, microDollars: tokens * 10, atMs: at, tenantId, sessionId, ...accounts }),
+      );
       expect(answer.kind).toBe('counted');
     }
 

@@ -12,6 +12,7 @@ import {
   type Ledger,
 } from '../../src/stores/ledger/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+import { entryOf } from './roll-ups.ts';
 
 const TODAY = '2030-01-01';
 const TOMORROW = '2030-01-02';
@@ -85,19 +86,8 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
       const call = aCall();
       const account = keyAccount('acme', randomId());
       const tenant = tenantAccount(randomId());
-      await ledger().record({
-        subject: call.subject,
-        day: TODAY,
-        tokens: 100,
-        microDollars: 5,
-        atMs: DAY_BEGIN,
-        tenantId: 'acme',
-        sessionId: null,
-        sessionAtMost: null,
-        keyAccount: account,
-        tenantAccount: tenant,
-        idempotency: null,
-      });
+      const accounts = { keyAccount: account, tenantAccount: tenant };
+      await ledger().record(entryOf(call.subject, { tokens: 100, microDollars: 5, ...accounts }));
       const tokens = { ...none, audioIn: 7, textOut: 3 };
       const answer = await call.count({ keyAccount: account, tenantAccount: tenant, tokens, picoDollars: 2_000_001n });
       const meter = { callId: call.callId, basis: 'events', tokens, gapMs: 0 };
@@ -160,19 +150,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
           ? ledger().recordCall(
               usageOf(`call_${subject}_${index % 8}`, subject, { keyAccount: account, picoDollars: 10n ** 6n }),
             )
-          : ledger().record({
-              subject,
-              day: TODAY,
-              tokens: 0,
-              microDollars: 1,
-              atMs: DAY_BEGIN,
-              tenantId: 'acme',
-              sessionId: null,
-              sessionAtMost: null,
-              keyAccount: account,
-              tenantAccount: null,
-              idempotency: null,
-            }),
+          : ledger().record(entryOf(subject, { tokens: 0, keyAccount: account })),
       );
       expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 0, microDollars: RACERS });
       expect(await ledger().totals(account, TODAY)).toEqual({ tokens: 0, microDollars: RACERS });

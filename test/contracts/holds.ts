@@ -13,6 +13,7 @@ import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
 import { usageOf } from './call-usage.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, voiceRecord, type Make } from './support.ts';
 import { call } from './voice-calls.ts';
+import { entryOf } from './roll-ups.ts';
 
 const TODAY = '2030-01-01';
 const HOUR_MS = 3_600_000;
@@ -45,19 +46,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       (await node().holds.standing(account, TODAY, sessionId, now)).heldByOthers;
     const held = (account: string, now = at) => heldBy(account, 'nobody', now);
     const use = (subject: string, microDollars: number, tokens = 0) =>
-      node().ledger.record({
-        subject,
-        day: TODAY,
-        tokens,
-        microDollars,
-        atMs: at,
-        tenantId: 'acme',
-        sessionId: null,
-        sessionAtMost: null,
-        keyAccount: null,
-        tenantAccount: null,
-        idempotency: null,
-      });
+      node().ledger.record(entryOf(subject, { tokens, microDollars, atMs: at }));
 
     const spend = (sessionId: string, subject: string, microDollars: number, changes: Partial<CallUsage> = {}) =>
       node().ledger.recordCall(

@@ -9,27 +9,14 @@ import {
   type UsageEntry,
 } from '../../src/stores/ledger/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+import { entryOf } from './roll-ups.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const TODAY = '2030-01-01';
 const TOMORROW = '2030-01-02';
 
-function entry(subject: string, changes: Partial<UsageEntry> = {}): UsageEntry {
-  return {
-    subject,
-    day: TODAY,
-    tokens: 100,
-    microDollars: 2_500_000,
-    atMs: DAY_BEGIN,
-    tenantId: 'acme',
-    sessionId: null,
-    sessionAtMost: null,
-    keyAccount: null,
-    tenantAccount: null,
-    idempotency: null,
-    ...changes,
-  };
-}
+const entry = (subject: string, changes: Partial<UsageEntry> = {}): UsageEntry =>
+  entryOf(subject, { tokens: 100, microDollars: 2_500_000, ...changes });
 
 export function ledgerContract(name: string, make: Make<Ledger>): void {
   describe(`the usage ledger, ${name}`, () => {

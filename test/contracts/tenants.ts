@@ -10,24 +10,11 @@ import {
 } from '../../src/stores/tenants/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
 import { changedAt } from '../support/key-change.ts';
+import { aKey } from '../features/tenants/fakes.ts';
 
 export function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKey {
-  return {
-    id: 'site',
-    tenantId,
-    key: `w_${randomId()}`,
-    origin: 'https://www.acme.example',
-    label: 'Production site',
-    agents: null,
-    allowOverrides: true,
-    call: null,
-    dataChannel: null,
-    limits: {},
-    totals: {},
-    pausedAtMs: null,
-    revokedAtMs: null,
-    ...changes,
-  };
+  const key = { key: `w_${randomId()}`, origin: 'https://www.acme.example', label: 'Production site' };
+  return aKey(tenantId, 'site', { ...key, ...changes });
 }
 
 function tenant(keys: (id: string) => readonly WidgetKey[] = (id) => [widgetKey(id)], id: string = randomId()): Tenant {

@@ -8,7 +8,7 @@ import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import type { Tenant } from '../../src/stores/tenants/contract.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { TenantDirectory } from '../../src/tenants/directory.ts';
-import { FakeBus, noBudgets } from '../features/tenants/fakes.ts';
+import { aKey, FakeBus, noBudgets } from '../features/tenants/fakes.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
 
 /** No request waits this long. */
@@ -19,17 +19,7 @@ const tenants: Tenant[] = Array.from({ length: 20 }, (_, tenant) => {
   const tenantId = `tenant${String(tenant).padStart(2, '0')}`;
   const keys = Array.from({ length: KEYS / 20 }, (__, n) => {
     const id = `key${String(n).padStart(4, '0')}`;
-    const origin = `https://${id}.${tenantId}.example`;
-    const none = {
-      agents: null,
-      call: null,
-      dataChannel: null,
-      limits: {},
-      totals: {},
-      pausedAtMs: null,
-      revokedAtMs: null,
-    };
-    return { id, tenantId, key: `w_${tenantId}_${id}`, origin, label: id, allowOverrides: false, ...none };
+    return aKey(tenantId, id, { label: id, allowOverrides: false });
   });
   return { id: tenantId, name: tenantId, agents: [], admins: null, keys };
 });

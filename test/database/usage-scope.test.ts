@@ -3,6 +3,7 @@ import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
 import { migrateBefore } from './support/older-schema.ts';
+import { entryOf } from '../contracts/roll-ups.ts';
 
 const AT = Date.UTC(2030, 0, 1);
 
@@ -32,16 +33,9 @@ describeEngines('the idempotency keys of an older build', (open) => {
     );
     await migrate(database);
     const ledger = createPostgresLedger(database);
-    const report = { subject: 'ann', day: '2030-01-01', tokens: 1, microDollars: 0, atMs: AT + 1, tenantId: null };
+    const report = { tokens: 1, microDollars: 0, atMs: AT + 1, tenantId: null };
     const answer = (sessionId: string | null, key: string) =>
-      ledger.record({
-        ...report,
-        sessionId,
-        sessionAtMost: null,
-        keyAccount: null,
-        tenantAccount: null,
-        idempotency: { key, bodyHash: 'same' },
-      });
+      ledger.record(entryOf('ann', { ...report, sessionId, idempotency: { key, bodyHash: 'same' } }));
     expect(await answer('s:ann:1', 'named')).toMatchObject({ kind: 'replayed', totals: { tokens: 5 } });
     expect(await answer('s:ann:2', 'named')).toMatchObject({ kind: 'counted' });
     expect(await answer(null, 'unnamed')).toMatchObject({ kind: 'replayed', totals: { tokens: 11 } });

@@ -6,6 +6,7 @@ import { exampleAnswer } from '../../src/http/samples.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { safari } from '../features/calls/sdp/corpus.ts';
+import { call } from '../contracts/voice-calls.ts';
 
 type Open = Calls['open'];
 
@@ -18,36 +19,21 @@ export const CALL = 'call_kX2vQ9mB4tYw7nLcR1sZ0A';
 
 function callOf({ session, setup }: OpenCallRequest): CallRecord {
   const { id: sessionId, subject, tenantId, keyId, provider } = session;
-  return {
+  return call({
     id: CALL,
     sessionId,
     subject,
     tenantId,
     keyId,
     provider,
-    fingerprint: 'one',
     model: setup.model,
     state: 'open',
     providerCallId: PROVIDER_CALL,
     createdAtMs: 0,
     openedAtMs: 0,
-    closingAtMs: null,
-    closedAtMs: null,
-    closeReason: null,
-    hangup: 'none',
-    hangupTries: 0,
-    overAtMs: null,
-    overDoor: null,
-    nextTryAtMs: null,
-    unheardSinceMs: null,
     giveUpAtMs: 0,
-    providerEndsAtMs: null,
-    graceUntilMs: null,
-    wrappedUpAtMs: null,
     ownerNode: 'node',
-    fence: 1,
-    version: 1,
-  };
+  });
 }
 
 /** Replaces the calls of a service with a fake that opens every call, until the test says otherwise. */
@@ -96,34 +82,23 @@ export function exchange(
 
 /** A call of a session that is over. */
 export function closedCall(sessionId: string): CallRecord {
-  return {
+  return call({
     id: 'call_1',
     sessionId,
     subject: sessionId.slice(2, 34),
-    tenantId: 'acme',
-    keyId: null,
     provider: 'openai',
-    fingerprint: 'one',
     model: 'gpt-realtime',
     state: 'closed',
     providerCallId: 'rtc_1',
     createdAtMs: NOON,
     openedAtMs: NOON + SECOND,
-    closingAtMs: null,
     closedAtMs: NOON + 5 * SECOND,
     closeReason: 'remote',
     hangup: 'already_over',
     hangupTries: 1,
-    overAtMs: null,
-    overDoor: null,
-    nextTryAtMs: null,
-    unheardSinceMs: null,
     giveUpAtMs: null,
     providerEndsAtMs: NOON + 3600 * SECOND,
-    graceUntilMs: null,
-    wrappedUpAtMs: null,
     ownerNode: 'node',
-    fence: 1,
     version: 4,
-  };
+  });
 }

@@ -44,6 +44,15 @@ function hold(record: CallRecord, changes: Partial<HeldCallInput> = {}): HeldCal
   });
 }
 
+/** What a node holds of a call that it has just created and whose sideband it has to open. */
+export const newCall: HeldCallInput = {
+  record: play(fresh(), [created(SECOND)]).record,
+  needsSideband: true,
+  isDiallable: true,
+  terms,
+  askAfterMs: null,
+};
+
 /** Records of a call as a node may see them, named by what they say. */
 export const records = {
   creating: play(fresh(), [created(SECOND)]).record,

@@ -1,20 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
 import { HeldCallState } from '../../src/calls/held-call-state.ts';
-import { everyEvent, records, response, steps, terms } from './held-call-support.ts';
+import { everyEvent, newCall, response, steps } from './held-call-support.ts';
 import { SECOND } from './voice-call-support.ts';
 
 const from = 4 * SECOND;
 
 /** A call that is open and heard. */
 class Call {
-  readonly #held = new HeldCallState(steps, {
-    record: records.creating,
-    needsSideband: true,
-    isDiallable: true,
-    terms,
-    askAfterMs: null,
-  });
+  readonly #held = new HeldCallState(steps, newCall);
   at = from;
 
   constructor() {

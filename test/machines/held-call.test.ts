@@ -5,7 +5,7 @@ import { heldStates, type HeldStates } from '../../machines/held-call/selectors.
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { Snapshot } from '../../src/actors/steps.ts';
 import { HeldCallState } from '../../src/calls/held-call-state.ts';
-import { everyEvent, records, steps, terms } from './held-call-support.ts';
+import { everyEvent, newCall, records, response, steps, terms } from './held-call-support.ts';
 import { SECOND } from './voice-call-support.ts';
 
 const AT = 4 * SECOND;
@@ -44,19 +44,12 @@ function bring(events: readonly string[]): Snapshot<HeldCallContext> {
   const r1: HeldCallEvent = {
     type: 'RESPONSE_STARTED',
     at: 3 * SECOND,
-    response: { id: 'r1', isInConversation: true, maxOutputTokens: 1000, grantedTokens: 1000, modality: 'audio' },
+    response: response('r1'),
     isAffordable: true,
   };
-  const begun = steps.begin({
-    record: records.creating,
-    needsSideband: true,
-    isDiallable: true,
-    terms,
-    askAfterMs: null,
-  });
   return events.reduce(
     (snapshot, name) => steps.send(snapshot, name === 'r1' ? r1 : (known[name] as HeldCallEvent))[0],
-    begun,
+    steps.begin(newCall),
   );
 }
 
@@ -511,7 +504,7 @@ describe('The model of a held call', () => {
     const events = Object.values(everyEvent(AT));
     const paths = getShortestPaths(heldCallMachine, {
       events,
-      input: { record: records.creating, needsSideband: true, isDiallable: true, terms, askAfterMs: null },
+      input: newCall,
       serializeState: ({ value }) => JSON.stringify(value),
     });
     const reached = paths.map(({ state }) => heldStates(state.value)).filter((states) => states !== undefined);

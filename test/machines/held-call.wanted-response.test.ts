@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
 import { HeldCallState } from '../../src/calls/held-call-state.ts';
 import { examples } from '../support/examples.ts';
-import { everyEvent, records, response, steps, terms } from './held-call-support.ts';
+import { everyEvent, newCall, response, steps } from './held-call-support.ts';
 import { SECOND } from './voice-call-support.ts';
 
 const at = 4 * SECOND;
@@ -24,13 +24,7 @@ const refuse = (isBusy: boolean, instructions: string | null = null): HeldCallEv
 
 /** A call that is open and heard, unless other events are given. */
 class Call {
-  readonly #held = new HeldCallState(steps, {
-    record: records.creating,
-    needsSideband: true,
-    isDiallable: true,
-    terms,
-    askAfterMs: null,
-  });
+  readonly #held = new HeldCallState(steps, newCall);
 
   constructor(names: readonly string[] = ['DIAL', 'ATTACHED', 'RECORD, open']) {
     for (const name of names) this.send(everyEvent(3 * SECOND)[name] as HeldCallEvent);

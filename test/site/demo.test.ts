@@ -4,6 +4,7 @@ import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, type TestApp } from '../support/app.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';
+import { aKey } from '../features/tenants/fakes.ts';
 
 const { build } = useApps();
 
@@ -34,21 +35,7 @@ describe('The demo page', () => {
         { id: 'paged', call: 'direct' as const },
         { id: 'held', call: 'brokered' as const },
       ];
-      const demo: WidgetKey = {
-        tenantId: 'shown',
-        id: 'demo',
-        label: '',
-        key: 'w_demo_local_00000000000000000000000000000000',
-        origin: CONSOLE,
-        agents: null,
-        allowOverrides: true,
-        call: null,
-        dataChannel: null,
-        limits: {},
-        totals: {},
-        pausedAtMs: null,
-        revokedAtMs: null,
-      };
+      const demo = aKey('shown', 'demo', { key: 'w_demo_local_00000000000000000000000000000000', origin: CONSOLE });
       const { tenants } = direct.service.stores;
       await tenants.merge([{ id: 'shown', name: 'Shown', agents, admins: null, keys: [demo] }]);
       for (const app of [direct, brokered]) await app.service.directory.reload();

@@ -13,6 +13,7 @@ import { HOUR, MINUTE, NOON, SECOND } from '../../support/clock.ts';
 import { examples } from '../../support/examples.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { BudgetOracle } from './budget-oracle.ts';
+import { aBudget } from '../../contracts/budgets.ts';
 
 const { build, database } = useApps();
 
@@ -47,16 +48,7 @@ async function clear(): Promise<void> {
 
 /** Makes a budget and waits until both nodes know it. */
 async function make(changes: Partial<NewBudget> = {}): Promise<void> {
-  const terms = {
-    of: 'tenant',
-    period: 'month',
-    from: null,
-    microDollars: 10_000_000,
-    tokens: null,
-    microMinutes: null,
-  } as const;
-  const usual = { warnAt: [50, 80], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: NOON } as const;
-  await one.service.stores.budgets.insert({ tenantId: 'acme', id: 'b', ...terms, ...usual, ...changes }, 50);
+  await one.service.stores.budgets.insert(aBudget({ tenantId: 'acme', id: 'b', changedAtMs: NOON, ...changes }), 50);
   for (const app of [one, other]) await app.service.directory.reload();
 }
 

@@ -7,6 +7,7 @@ import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { explain } from '../../../src/operators/sessions/explain.ts';
 import type { SessionFacts, QuotaFacts } from '../../../src/operators/sessions/explain-facts.ts';
 import { DAY_BEGIN, voiceRecord } from '../../contracts/support.ts';
+import { call as aCall } from '../../contracts/voice-calls.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -43,36 +44,15 @@ function ended(
   return known({ endReason, endedAtMs, lastSeenAtMs: endedAtMs, lastActivityAtMs: endedAtMs, ...record }, more);
 }
 
-const call: CallRecord = {
-  id: 'call_1',
-  sessionId: 's',
-  subject: 'somebody',
-  tenantId: 'acme',
-  keyId: 'acme-site',
-  provider: 'openai',
-  fingerprint: 'one',
-  model: 'm',
+const call = aCall({
   state: 'closed',
-  providerCallId: 'rtc_1',
-  createdAtMs: DAY_BEGIN,
   openedAtMs: DAY_BEGIN,
-  closingAtMs: null,
   closedAtMs: DAY_BEGIN + MINUTE,
   closeReason: 'remote',
   hangup: 'already_over',
   hangupTries: 1,
-  overAtMs: null,
-  overDoor: null,
-  nextTryAtMs: null,
-  unheardSinceMs: null,
   giveUpAtMs: null,
-  providerEndsAtMs: null,
-  graceUntilMs: null,
-  wrappedUpAtMs: null,
-  ownerNode: 'n',
-  fence: 1,
-  version: 3,
-};
+});
 
 const quota: QuotaFacts = {
   whose: 'the caller',

@@ -11,6 +11,7 @@ import { CONSOLE, service, somebody, STAFF, type TestApp } from '../../support/a
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/clock.ts';
 import { TestSmtp, type ReceivedMail } from '../../support/smtp.ts';
 import { useApps } from '../../support/use-apps.ts';
+import { aBudget } from '../../contracts/budgets.ts';
 
 const { build, database } = useApps();
 const BOSS = 'boss@globex.example';
@@ -37,16 +38,7 @@ function node(beside?: TestApp): Promise<TestApp> {
 
 /** Makes a budget of ten dollars for the tenant `globex`, whose admin is the boss. */
 async function make(changes: Partial<NewBudget> = {}): Promise<void> {
-  const terms = {
-    of: 'tenant',
-    period: 'month',
-    from: null,
-    microDollars: 10_000_000,
-    tokens: null,
-    microMinutes: null,
-  } as const;
-  const usual = { warnAt: [50, 80], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: 1 } as const;
-  const budget = { tenantId: 'globex', id: 'march', ...terms, ...usual, ...changes };
+  const budget = aBudget({ tenantId: 'globex', changedAtMs: 1, ...changes });
   await app.service.stores.budgets.insert(budget, 50);
   await app.service.directory.reload();
 }
