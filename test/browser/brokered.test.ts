@@ -1,36 +1,26 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { audioProgram } from '../support/audio-page.ts';
-import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { bundleOfficialSdk } from '../support/official-sdk.ts';
 import { soon } from '../support/soon.ts';
-import { World } from '../support/world.ts';
+import { browser, host, useHost, widgetKey, world } from './use-host.ts';
 
 const skipped = reasonToSkipBrowser();
-const widgetKey = 'w_host_site_33333333333333333333333333333333';
 const LOUD = 0.01;
 
 describe.skipIf(skipped !== undefined)(`A call that the server opens, with the echo agent, ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let host: HostPage;
-  let world: World;
   let visit: Visit;
 
-  beforeAll(async () => {
-    [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
-    const key = { id: 'host', key: widgetKey, origin: host.origin, allowOverrides: false };
-    world = await World.start(
-      {
-        NODE_ENV: 'development',
-        UPSTREAM_PROVIDER: 'local',
-        HEARTBEAT_INTERVAL_SEC: '1',
-        WIDGET_SESSION_PER_MIN: '1000',
-        WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
-      },
-      { tenants: [{ id: 'host', widgetKeys: [key], agents: [{ id: 'guide', model: 'echo' }] }] },
-    );
-  });
+  useHost(
+    {
+      NODE_ENV: 'development',
+      UPSTREAM_PROVIDER: 'local',
+      HEARTBEAT_INTERVAL_SEC: '1',
+      WIDGET_SESSION_PER_MIN: '1000',
+      WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
+    },
+    { key: { allowOverrides: false }, agents: [{ id: 'guide', model: 'echo' }] },
+  );
 
   beforeEach(async () => {
     visit = await Visit.begin(browser, [host.origin, world.server.origin], { permissions: ['microphone'] });
@@ -38,17 +28,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     await inPage(audioProgram);
   });
 
-  afterEach(async () => {
-    await visit.end();
-    expect(visit.strangers).toEqual([]);
-    expect(visit.complaints).toEqual([]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await host?.close();
-    await world?.close();
-  });
+  afterEach(() => visit.finish());
 
   const inPage = <T = unknown>(expression: string): Promise<T> => visit.page.evaluate<T>(expression);
   const post = (path: string, body: string): string =>

@@ -1,30 +1,22 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { ProviderPeer } from '../support/provider-peer.ts';
-import { World } from '../support/world.ts';
 import { soon } from '../support/soon.ts';
+import { browser, host, useHost, widgetKey, world } from './use-host.ts';
 
 const skipped = reasonToSkipBrowser();
-const widgetKey = 'w_host_site_33333333333333333333333333333333';
 /** How long the SDK waits for a lost connection. */
 const AWAY_MS = 10_000;
 
 describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let host: HostPage;
-  let world: World;
   let visit: Visit;
   let provider: ProviderPeer;
 
-  beforeAll(async () => {
-    [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
-    const key = { id: 'host', key: widgetKey, origin: host.origin };
-    const agents = [{ id: 'greeter', greeting: 'Welcome to the museum.' }];
-    const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
-    world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key], agents }] });
-  });
+  useHost(
+    { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' },
+    { agents: [{ id: 'greeter', greeting: 'Welcome to the museum.' }] },
+  );
 
   beforeEach(() => begin(browser));
 
@@ -53,12 +45,6 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     await finish();
     expect(visit.strangers).toEqual([]);
     expect(visit.complaints).toEqual([]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await host?.close();
-    await world?.close();
   });
 
   async function finish(): Promise<void> {

@@ -64,9 +64,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
 
   afterEach(async () => {
     await visit.page.goto('about:blank');
-    await visit.end();
-    expect(visit.strangers).toEqual([]);
-    expect(visit.complaints).toEqual([]);
+    await visit.finish();
     await vi.waitFor(async () => expect(await server.live()).toEqual([]), soon);
   });
 

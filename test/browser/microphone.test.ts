@@ -1,33 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, openBrowserWithoutMicrophone, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { serveHostPage, type HostPage } from '../support/host-page.ts';
-import { World } from '../support/world.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openBrowserWithoutMicrophone, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { browser, host, useHost, widgetKey, world } from './use-host.ts';
 
 const skipped = reasonToSkipBrowser();
 const widgetKey = 'w_host_site_44444444444444444444444444444444';
 const create = 'POST /api/session';
 
 describe.skipIf(skipped !== undefined)(`A page that asks for the microphone first ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let host: HostPage;
-  let world: World;
   let visit: Visit;
 
-  beforeAll(async () => {
-    [browser, host] = await Promise.all([openBrowser('asking'), serveHostPage(() => world.server.origin)]);
-    const key = { id: 'host', key: widgetKey, origin: host.origin };
-    world = await World.start({}, { tenants: [{ id: 'host', widgetKeys: [key] }] });
-  });
+  useHost({}, {}, 'asking');
 
   afterEach(() => visit.end());
-
-  afterAll(async () => {
-    await browser?.close();
-    await host?.close();
-    await world?.close();
-  });
 
   async function open(permissions: readonly string[], within = browser): Promise<void> {
     visit = await Visit.begin(within, [host.origin, world.server.origin], { permissions: [...permissions] });

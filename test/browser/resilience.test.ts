@@ -27,9 +27,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
 
   afterEach(async () => {
     proxy.sockets = 'pass';
-    await demo.visit.end();
-    expect(demo.visit.strangers).toEqual([]);
-    expect(demo.visit.complaints).toEqual([]);
+    await demo.visit.finish();
   });
 
   afterAll(async () => {

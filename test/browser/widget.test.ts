@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { ProviderPeer } from '../support/provider-peer.ts';
-import { World } from '../support/world.ts';
 import { soon } from '../support/soon.ts';
+import { browser, host, useHost, widgetKey, world } from './use-host.ts';
 
 const skipped = reasonToSkipBrowser();
 const widgetKey = 'w_host_site_22222222222222222222222222222222';
@@ -17,34 +15,16 @@ interface Listed {
 }
 
 describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another origin ${skipped ?? ''}`, () => {
-  let browser: Browser;
-  let host: HostPage;
-  let world: World;
   let visit: Visit;
 
-  beforeAll(async () => {
-    [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
-    const key = { id: 'host', key: widgetKey, origin: host.origin };
-    const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
-    world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key] }] });
-  });
+  useHost({ HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' });
 
   beforeEach(async () => {
     visit = await Visit.begin(browser, [host.origin, world.server.origin], { permissions: ['microphone'] });
     await visit.page.goto(`${host.origin}/`);
   });
 
-  afterEach(async () => {
-    await visit.end();
-    expect(visit.strangers).toEqual([]);
-    expect(visit.complaints).toEqual([]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await host?.close();
-    await world?.close();
-  });
+  afterEach(() => visit.finish());
 
   /** Connects in the page and sets its globals `session` and `ended`. @returns the session's id */
   function connect(more = ''): Promise<string> {

@@ -1,5 +1,5 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { findBinary, reasonToSkip } from './services/binaries.ts';
 import { PATIENT_MS } from './soon.ts';
 
@@ -168,5 +168,11 @@ export class Visit {
 
   async end(): Promise<void> {
     await this.page.context().close();
+  }
+
+  /** Ends the visit, and checks that it asked no other origin for anything and broke no rule of the page. */
+  async finish(): Promise<void> {
+    await this.end();
+    expect([this.strangers, this.complaints]).toEqual([[], []]);
   }
 }
