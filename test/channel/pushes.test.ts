@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SERVICE_TOKEN, somebody } from '../support/app.ts';
+import { somebody } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { attached, ChannelClient } from './client.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -86,29 +86,6 @@ describe('a transition is pushed', () => {
     expect(gone?.heard()).toEqual([]);
     expect(other.heard()).toEqual([]);
     expect(app.service.hub.attached).toBe(1);
-  });
-
-  it('when a client ends the session over HTTP', async () => {
-    const app = await build();
-    const id = await app.open(await app.key());
-    const client = attached(app, id);
-    expect((await app.post('/api/realtime/end', { sm_session_id: id })).status).toBe(200);
-    expect(client.heard()).toMatchObject([{ type: 'ended', reason: 'closed_by_client' }]);
-  });
-
-  it('when an operator ends the session', async () => {
-    const app = await build();
-    const id = await app.open(await app.key());
-    const client = attached(app, id);
-    const reply = await app.post(
-      `/api/operator/sessions/${encodeURIComponent(id)}/end`,
-      {},
-      {
-        authorization: `Bearer ${SERVICE_TOKEN}`,
-      },
-    );
-    expect(reply.status, reply.text).toBe(200);
-    expect(client.heard()).toMatchObject([{ type: 'ended', reason: 'closed_by_operator' }]);
   });
 
   it('when the widget key is revoked', async () => {

@@ -247,12 +247,6 @@ describe('An end by the client', () => {
     expect((await beat({ sm_session_id, email })).status).toBe(200);
   });
 
-  test.each(['', null])('with the e-mail %j is treated as without one', async (email) => {
-    expect((await end({ sm_session_id: await app.open(key), email })).status).toBe(200);
-    const named = await app.open(key, { email: somebody() });
-    expect(errorOf(await end({ sm_session_id: named, email }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
-  });
-
   test('from a back end with a service token needs no e-mail', async () => {
     const sm_session_id = await app.open(key, { email: somebody() });
     expect((await end({ sm_session_id }, service)).body).toMatchObject({ ok: true, session: { active: false } });

@@ -108,46 +108,6 @@ describe('A budget', () => {
     expect((await look()).facts).toMatchObject([{ code: 'budget.exceeded', account: `key:acme:${key.id}` }]);
   });
 
-  test('that is lowered below the usage ends open sessions', async () => {
-    const id = await app.open(await app.key());
-    await make({ dollars: 10_000 });
-    await report(id, 3);
-    expect(await endOf(id)).toBeNull();
-    await change({ version: 1, dollars: 1 });
-    await expect.poll(() => endOf(id)).toBe('quota_exceeded');
-  });
-
-  test('for each user ends only that user’s sessions, over several days', async () => {
-    await make({ of: 'user', dollars: 5, tokens: 1000, period: 'week' });
-    const key = await app.key();
-    const [email, another] = [somebody(), somebody()];
-    const use = (of: string, body: object) =>
-      app.post('/api/auth/usage', { email: of, tenantId: 'acme', dollars: 0, tokens: 0, ...body }, service);
-    await use(email, { dollars: 4.5 });
-    app.clock.set(NOON + DAY);
-    const [id, other] = [await app.open(key, { email }), await app.open(key, { email: another })];
-    expect((await use(email, { dollars: 0.499999 })).status).toBe(200);
-    expect((await use(another, { tokens: 999 })).status).toBe(200);
-    expect((await use(email, { dollars: 0.000001 })).status).toBe(429);
-    expect([await endOf(id), await endOf(other)]).toEqual(['quota_exceeded', null]);
-    expect((await app.create(key, { email })).status).toBe(429);
-    app.clock.set(NOON + 5 * DAY); // A Monday.
-    expect((await app.create(key, { email })).status).toBe(200);
-  });
-
-  test('for each session ends only that session', async () => {
-    await make({ period: 'session', of: 'agent:support', dollars: 1 });
-    const key = await app.key();
-    const open = async (agentId: string) => app.open(key, { agentId });
-    const [id, other, sales] = [await open('support'), await open('support'), await open('sales')];
-    await report(other, 0.5);
-    await report(sales, 7);
-    expect((await report(id, 1)).status).toBe(429);
-    expect(await Promise.all([id, other, sales].map(endOf))).toEqual(['quota_exceeded', null, null]);
-    expect((await app.create(key, { agentId: 'support' })).status).toBe(200);
-    expect(JSON.stringify(await look())).not.toContain(id);
-  });
-
   test('for an agent or the installation limits what it counts and nothing else', async () => {
     await make({ of: 'agent:support', dollars: 1, period: 'day' });
     const key = await app.key();

@@ -37,7 +37,6 @@ const LONGEST = [
   'browser/console-away',
   'database/outage',
   'browser/access-reference',
-  'e2e/calls-ends',
   'e2e/backup',
   'browser/echo',
   'e2e/package',
