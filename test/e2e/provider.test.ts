@@ -76,6 +76,7 @@ describe('A provider whose calls only browsers open', () => {
       const startedMs = Date.now();
       const opened = await served.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support' });
       expect(opened.status, opened.text).toBe(200);
+      expect(opened.body).toMatchObject({ call: { mode: 'direct', url: null } });
       const { client_secret } = opened.body as { client_secret: { value: string } };
       expect(client_secret.value).toContain(issuer.tokens[0]);
       const [asked] = issuer.requests;

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,24 +34,6 @@ describe('The widget SDK as it is served', () => {
     expect(page['Switchboard']).toMatchObject({ connect: expect.any(Function) });
   });
 
-  /** Compiles files beside the published ones, as the author of a page would. */
-  async function compile(files: Readonly<Record<string, string>>): Promise<void> {
-    const directory = await mkdtemp(join(tmpdir(), 'switchboard-types-'));
-    try {
-      const types = ['widget.d.mts', 'widget.d.ts', 'switchboard-widget.d.mts', 'switchboard-widget.d.ts'];
-      for (const name of types) await writeFile(join(directory, name), await read(name));
-      for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
-      const settings = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
-      const run = [compiler, ...settings, '--types', '', ...Object.keys(files)];
-      execFileSync(process.execPath, run, { cwd: directory, encoding: 'utf8', stdio: 'pipe' });
-    } catch (error) {
-      // The compiler writes its findings to standard output.
-      throw new Error((error as { readonly stdout?: string }).stdout ?? String(error), { cause: error });
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  }
-
   test('its own error codes are those that docs/widget.md explains', async () => {
     const manual = await readFile(new URL('../../docs/widget.md', import.meta.url), 'utf8');
     const [, table = ''] = manual.split('| code | when |\n|---|---|\n');
@@ -62,9 +44,8 @@ describe('The widget SDK as it is served', () => {
     expect(codes).toContain('CALL_LOST');
   });
 
-  test('the published types compile by themselves and describe a first widget', async () => {
-    await compile({
-      'page.mts': `import { connect, SwitchboardError, type CreateReply, type OwnCode } from './widget.mjs';
+  describe('types', () => {
+    const first = `import { connect, SwitchboardError, type CreateReply, type OwnCode } from './widget.mjs';
         const audio = { deviceId: 'default' };
         const { signal } = new AbortController();
         const session = await connect({ baseUrl: 'https://s.example', widgetKey: 'w_x', tools: [{ kind: 'http_tool', name: 'x' }], audio, signal });
@@ -90,12 +71,8 @@ describe('The widget SDK as it is served', () => {
         await connect({ created: reply });
         await connect({ created: async () => (await fetch('/voice/session', { method: 'POST' })).json(), email: 'a@b.example' });
         const error = new SwitchboardError({ code: 'MINE', userMessage: 'No.' }, 400);
-        console.log(tokens.toFixed(), peer.connectionState, error instanceof Error, error.reason?.length, error.error?.length, error.challenge?.siteKey?.length);`,
-    });
-  });
-
-  test('the global of the plain script has the same types, in scripts and in modules', async () => {
-    const use = `(async () => {
+        console.log(tokens.toFixed(), peer.connectionState, error instanceof Error, error.reason?.length, error.error?.length, error.challenge?.siteKey?.length);`;
+    const script = `(async () => {
       const options: Switchboard.ConnectOptions = { widgetKey: 'w_x', audio: true };
       const session: Switchboard.Session = await window.Switchboard.connect(options).catch((error: unknown) => {
         throw error instanceof Switchboard.SwitchboardError ? error.userMessage : error;
@@ -104,14 +81,7 @@ describe('The widget SDK as it is served', () => {
       // @ts-expect-error: there is no such function
       Switchboard.disconnect();
     })();`;
-    await compile({
-      'script.ts': `/// <reference path="./widget.d.ts" />\n${use}`,
-      'module.ts': `import './widget.js';\n${use}\nexport {};`,
-    });
-  });
-
-  test('the types of the element include its tag, properties, events and texts', async () => {
-    const use = `
+    const element = `
       const widget = document.querySelector('switchboard-widget');
       if (widget === null) throw new Error('no element');
       widget.texts = { launcher: 'Ask Ada', status: { listening: 'I hear you' }, errors: { DAILY_QUOTA_EXCEEDED: 'Until tomorrow!' } };
@@ -127,31 +97,46 @@ describe('The widget SDK as it is served', () => {
       widget.texts = { status: { asleep: 'Zzz' } };
       // @ts-expect-error: it is the element's to say
       widget.muted = true;`;
-    await compile({
-      'module.mts': `import './switchboard-widget.mjs';\n${use}`,
-      'script.ts': `/// <reference path="./switchboard-widget.d.ts" />\n(() => {${use}})();`,
-    });
-  });
 
-  test('the types include everything that a session and an error have at run time', async () => {
-    const { connect, SwitchboardError } = (await import(join(built, 'widget.mjs'))) as {
-      readonly connect: (options: object) => Promise<{ readonly end: () => Promise<void> }>;
-      readonly SwitchboardError: new (body: object) => object;
-    };
-    function noSocket(): never {
-      throw new Error('blocked');
-    }
-    const session = await connect({
-      baseUrl: 'https://s.example',
-      fetch: (url: string) => Promise.resolve(Response.json(url.endsWith('/session') ? created : { ok: true })),
-      WebSocket: noSocket,
-    });
-    await session.end();
-    const keys = (value: object): string => JSON.stringify(Object.keys(value));
-    await compile({
-      'page.mts': `import type { Session, SwitchboardError } from './widget.mjs';
+    /** Names everything that a session and an error have at run time. */
+    async function atRunTime(): Promise<string> {
+      const { connect, SwitchboardError } = (await import(join(built, 'widget.mjs'))) as {
+        readonly connect: (options: object) => Promise<{ readonly end: () => Promise<void> }>;
+        readonly SwitchboardError: new (body: object) => object;
+      };
+      function noSocket(): never {
+        throw new Error('blocked');
+      }
+      const session = await connect({
+        baseUrl: 'https://s.example',
+        fetch: (url: string) => Promise.resolve(Response.json(url.endsWith('/session') ? created : { ok: true })),
+        WebSocket: noSocket,
+      });
+      await session.end();
+      const keys = (value: object): string => JSON.stringify(Object.keys(value));
+      return `import type { Session, SwitchboardError } from './widget.mjs';
         export const inSession: (keyof Session)[] = ${keys(session)};
-        export const inError: (keyof SwitchboardError)[] = ${keys(new SwitchboardError({ code: 'X' }))};`,
+        export const inError: (keyof SwitchboardError)[] = ${keys(new SwitchboardError({ code: 'X' }))};`;
+    }
+
+    test('describe a first widget, the global of the plain script, the element and all that there is at run time, to authors of pages', async () => {
+      const files = {
+        'first.mts': first,
+        'script.ts': `/// <reference path="./widget.d.ts" />\n${script}`,
+        'module.ts': `import './widget.js';\n${script}\nexport {};`,
+        'element.mts': `import './switchboard-widget.mjs';\n${element}`,
+        'element-script.ts': `/// <reference path="./switchboard-widget.d.ts" />\n(() => {${element}})();`,
+        'all.mts': await atRunTime(),
+      };
+      const directory = await mkdtemp(join(tmpdir(), 'switchboard-types-'));
+      for (const name of ['widget.d.mts', 'widget.d.ts', 'switchboard-widget.d.mts', 'switchboard-widget.d.ts'])
+        await writeFile(join(directory, name), await read(name));
+      for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+      const settings = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
+      const run = [compiler, ...settings, '--types', '', ...Object.keys(files)];
+      const { status, stdout } = spawnSync(process.execPath, run, { cwd: directory, encoding: 'utf8' });
+      await rm(directory, { recursive: true });
+      expect([status, stdout]).toEqual([0, '']);
     });
   });
 });

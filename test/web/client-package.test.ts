@@ -133,10 +133,7 @@ describe('The package switchboard-client', () => {
     await server.close();
   });
 
-  test.each([
-    ['Node and bundlers that check strictly', ['--module', 'nodenext']],
-    ['bundlers', bundled],
-  ])('has types for %s', async (_whom, settings) => {
+  describe('has types', () => {
     const page = `
       import { connect, SwitchboardError, type Session } from 'switchboard-client';
       import type { SwitchboardWidgetElement } from 'switchboard-client/element';
@@ -159,34 +156,16 @@ describe('The package switchboard-client', () => {
       export const held: Session | undefined = widget.session;
       export const other: Promise<Session> = connect({ baseUrl: 'https://s.example', widgetKey: 'w_x' });
     `;
-    await writeFile(join(project.folder, 'page.mts'), page);
-    expect(await compile(project.folder, [...settings, 'page.mts'])).toBe('');
-  });
-
-  const tag = `
-    <switchboard-widget widget-key="w_x" agent-id="support" theme="dark" open
-      onswitchboard-ended={({ detail }) => console.log(detail.userMessage.length)} />`;
-  const wrong = `
-    // @ts-expect-error: there is no such theme
-    <switchboard-widget theme="pink" />`;
-
-  test.each([
-    ['React', 'react', 'switchboard-client/react'],
-    ['Preact', 'preact', 'switchboard-client/preact'],
-  ])('types the tag, its attributes and its events in the templates of %s', async (_name, source, types) => {
-    const page = `import type {} from '${types}';
-      export const page = (${tag});
-      export const other = (${wrong}
+    const templateOf = (source: string): string => `/** @jsxImportSource ${source} */
+      import type {} from 'switchboard-client/${source}';
+      export const page = (<switchboard-widget widget-key="w_x" agent-id="support" theme="dark" open
+        onswitchboard-ended={({ detail }) => console.log(detail.userMessage.length)} />);
+      export const other = (
+        // @ts-expect-error: there is no such theme
+        <switchboard-widget theme="pink" />
       );`;
-    const file = `${source}.tsx`;
-    await writeFile(join(project.folder, file), page);
-    const jsx = ['--jsx', 'react-jsx', '--jsxImportSource', source];
-    expect(await compile(project.folder, [...bundled, ...jsx, file])).toBe('');
-  });
-
-  test('types the tag, its attributes and its events in the templates of Vue and Svelte', async () => {
     // Looks the types up as the frameworks' template compilers do.
-    const page = `import type { GlobalComponents } from 'vue';
+    const tags = `import type { GlobalComponents } from 'vue';
       import type { SvelteHTMLElements } from 'svelte/elements';
       import type {} from 'switchboard-client/vue';
       import type {} from 'switchboard-client/svelte';
@@ -201,12 +180,28 @@ describe('The package switchboard-client', () => {
       export const wrongInVue: Widget['$props'] = { theme: 'pink' };
       // @ts-expect-error: there is no such theme
       export const wrongInSvelte: SvelteHTMLElements['switchboard-widget'] = { theme: 'pink' };`;
-    await writeFile(join(project.folder, 'tags.mts'), page);
-    expect(await compile(project.folder, [...bundled, 'tags.mts'])).toBe('');
+    const files = {
+      'page.mts': page,
+      'react.tsx': templateOf('react'),
+      'preact.tsx': templateOf('preact'),
+      'tags.mts': tags,
+    };
+
+    beforeAll(async () => {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(project.folder, name), text);
+    });
+
+    test('for Node and bundlers that check strictly', async () => {
+      expect(await compile(project.folder, ['--module', 'nodenext', 'page.mts'])).toBe('');
+    });
+
+    test('for bundlers, and for the tag, its attributes and its events in templates of React, Preact, Vue and Svelte', async () => {
+      const bundled = ['--module', 'esnext', '--moduleResolution', 'bundler', '--jsx', 'react-jsx'];
+      expect(await compile(project.folder, [...bundled, ...Object.keys(files)])).toBe('');
+    });
   });
 });
 
-const bundled = ['--module', 'esnext', '--moduleResolution', 'bundler'];
 const strictest = [
   '--strict',
   '--exactOptionalPropertyTypes',
