@@ -20,8 +20,7 @@ describe('The interface description', () => {
   });
 
   test('would not pass with a fault in it', async () => {
-    const broken = source.replace(/"description": "[^"]*"/, '"description": 5');
-    expect(broken).not.toBe(source);
+    const broken = JSON.stringify({ openapi: '3.1.0', info: { title: 'x', version: '1', description: 5 }, paths: {} });
     const config = await createConfig({ extends: ['recommended'] });
     expect(await lintFromString({ source: broken, config, absoluteRef: 'openapi.json' })).not.toEqual([]);
   });

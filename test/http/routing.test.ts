@@ -1,9 +1,15 @@
-import { describe, expect, test } from 'vitest';
-import { service, somebody } from '../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { service, somebody, type TestApp } from '../support/app.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
+const { build, buildForFile, database } = useApps();
+
+/** A service for tests that change nothing. */
+let app: TestApp;
+beforeAll(async () => {
+  app = await buildForFile();
+});
 
 const posts = [
   '/api/session',
@@ -37,7 +43,6 @@ describe('A method', () => {
   ] as [string, string, string][])(
     '%s that %s does not have is 405, and Allow lists what it has',
     async (method, path, allow) => {
-      const app = await build();
       const reply = await app.send({ method, path, body: {} });
       expect(errorOf(reply)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
       expect(reply.headers['allow']).toBe(allow);
@@ -45,14 +50,12 @@ describe('A method', () => {
   );
 
   test.each([...posts, ...gets])('OPTIONS is answered by %s', async (path) => {
-    const app = await build();
     const reply = await app.send({ method: 'OPTIONS', path });
     expect([reply.status, reply.text]).toEqual([204, '']);
     expect(reply.headers['allow']).toMatch(/OPTIONS$/);
   });
 
   test('HEAD is answered like GET', async () => {
-    const app = await build();
     expect(await app.send({ method: 'HEAD', path: '/healthz' })).toMatchObject({ status: 200, text: '{"ok":true}' });
   });
 });
@@ -78,18 +81,15 @@ describe('A path', () => {
     '/docs/../package.json',
     '/docs/%2e%2e/main.js',
   ])('%s that does not exist is 404', async (path) => {
-    const app = await build();
     expect(errorOf(await app.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(errorOf(await app.post(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 
   test('that is very long is not repeated in full', async () => {
-    const app = await build();
     expect((await app.get(`/${'x'.repeat(5000)}`)).text.length).toBeLessThan(500);
   });
 
   test('is found whatever the query, and the query does not end up in a body', async () => {
-    const app = await build();
     expect((await app.get('/healthz?x=1&x=2')).status).toBe(200);
     const reply = await app.send({ method: 'POST', path: `/api/auth/otp/send?email=${somebody()}`, body: {} });
     expect(errorOf(reply)).toMatchObject({ status: 400 });
@@ -98,7 +98,6 @@ describe('A path', () => {
 
 describe('Every reply', () => {
   test('has its request id and forbids sniffing, and is not stored unless everybody gets the same', async () => {
-    const app = await build();
     const paths = ['/api/auth/session', '/api/nothing', '/metrics', '/healthz', '/nothing'];
     for (const path of paths) {
       const { headers } = await app.get(path);
@@ -110,18 +109,17 @@ describe('Every reply', () => {
   });
 
   test('to a fault is 500 and reveals nothing internal', async () => {
-    const app = await build();
-    app.service.sessions.heartbeat = () => {
+    const faulty = await build();
+    faulty.service.sessions.heartbeat = () => {
       throw new Error('the password is hunter2');
     };
-    const reply = await app.post('/api/realtime/heartbeat', { sm_session_id: 's' });
+    const reply = await faulty.post('/api/realtime/heartbeat', { sm_session_id: 's' });
     expect(errorOf(reply)).toEqual({ status: 500, code: 'INTERNAL_ERROR' });
     expect(reply.text).not.toContain('hunter2');
     expect(reply.text).toContain(reply.headers['x-request-id']);
   });
 
   test('while the database is away is 503 with Retry-After if the database is needed, and never 401', async () => {
-    const app = await build();
     const cookie = await app.login(somebody());
     const stranger = await build();
     database().isAway = true;
@@ -132,7 +130,7 @@ describe('Every reply', () => {
   });
 
   test('while the database is away is as usual if no login is needed, even with a cookie', async () => {
-    const cookie = await (await build()).login(somebody());
+    const cookie = await app.login(somebody());
     const stranger = await build();
     database().isAway = true;
     const statuses = await Promise.all(
@@ -146,7 +144,6 @@ describe('Every reply', () => {
 
 describe('A header that must be single and came twice', () => {
   test('is refused with a 400 that names it, and changes nothing', async () => {
-    const app = await build();
     for (const name of ['authorization', 'cookie', 'origin', 'content-type', 'idempotency-key']) {
       const reply = await app.send({
         method: 'POST',
@@ -163,7 +160,6 @@ describe('A header that must be single and came twice', () => {
 
 describe('A part of a path that names something', () => {
   test.each(['%00', 'a%00b', '%FF', '%ED%A0%80'])('finds nothing if no name can be %s', async (name) => {
-    const app = await build();
     const call = await app.get(`/api/operator/calls/${name}`, service);
     const secret = await app.post(`/api/operator/secrets/${name}/delete`, { tenantId: 'acme' }, service);
     expect([call.status, secret.status]).toEqual([404, 404]);
