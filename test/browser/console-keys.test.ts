@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { reasonToSkipBrowser } from '../support/browser.ts';
 import { soon } from '../support/soon.ts';

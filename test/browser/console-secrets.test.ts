@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { reasonToSkipBrowser } from '../support/browser.ts';
 import { ConsolePage, consoleSettings } from './console-page.ts';

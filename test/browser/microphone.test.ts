@@ -4,7 +4,6 @@ import { openBrowserWithoutMicrophone, reasonToSkipBrowser, Visit } from '../sup
 import { browser, host, useHost, widgetKey, world } from './use-host.ts';
 
 const skipped = reasonToSkipBrowser();
-const widgetKey = 'w_host_site_44444444444444444444444444444444';
 const create = 'POST /api/session';
 
 describe.skipIf(skipped !== undefined)(`A page that asks for the microphone first ${skipped ?? ''}`, () => {

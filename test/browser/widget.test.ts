@@ -6,7 +6,6 @@ import { soon } from '../support/soon.ts';
 import { browser, host, useHost, widgetKey, world } from './use-host.ts';
 
 const skipped = reasonToSkipBrowser();
-const widgetKey = 'w_host_site_22222222222222222222222222222222';
 
 interface Listed {
   readonly id: string;

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CallMode } from '../../src/protocol/call.ts';
-import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, type TestApp } from '../support/app.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';

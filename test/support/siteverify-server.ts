@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isIP, type AddressInfo } from 'node:net';
+import { isIP } from 'node:net';
 import { closeServer, listen, portOf } from './http-server.ts';
 
 export type SiteverifyKind = 'turnstile' | 'hcaptcha' | 'recaptcha';

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { listen, portOf } from '../../support/http-server.ts';

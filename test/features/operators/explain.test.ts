@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { END_REASONS, type EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
-import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { explain } from '../../../src/operators/sessions/explain.ts';
 import type { SessionFacts, QuotaFacts } from '../../../src/operators/sessions/explain-facts.ts';
