@@ -170,9 +170,11 @@ describe('A service with brokered calls enters', () => {
     expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
   }
 
-  async function endUntilHangUp({ id, origin }: Opened, { hangups }: TestProvider['lastCall']): Promise<void> {
+  /** Ends a session, and resolves once the provider has the hang-up of its call. */
+  async function endUntilHangUp({ id, origin }: Opened, call: TestProvider['lastCall']): Promise<void> {
+    const hungUp = new Promise<void>((resolve) => (call.onHangUp = resolve));
     expect(await app.post('/api/realtime/end', { sm_session_id: id }, { origin })).toMatchObject({ status: 200 });
-    await vi.waitFor(() => expect(hangups).toHaveLength(1), { interval: 1 });
+    await hungUp;
   }
 
   /** Resolves when nothing is under way or waits to be written. */
@@ -216,7 +218,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an offer with a ticket, until its answer',
-      max: 115,
+      max: 92,
       prepare: async () => {
         const opened = await openBrokered(app, key);
         return async () => expect(await offer(opened)).toMatchObject({ status: 201 });
@@ -224,7 +226,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an offer with a ticket, until the provider’s first events are handled',
-      max: 115,
+      max: 92,
       prepare: async () => {
         const opened = await openBrokered(app, key);
         return async () => {
@@ -235,7 +237,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an end, until the provider has the hang-up of its call',
-      max: 87,
+      max: 65,
       prepare: async () => {
         const opened = await openCall();
         const call = provider.lastCall;
@@ -244,7 +246,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an end, until the hang-up of its call is answered and saved',
-      max: 87,
+      max: 68,
       prepare: async () => {
         const opened = await openCall();
         const call = provider.lastCall;

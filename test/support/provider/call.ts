@@ -48,6 +48,8 @@ export class TestCall {
   attached = 0;
   /** The status with which each hang-up was answered. */
   readonly hangups: number[] = [];
+  /** Called with each hang-up, before it is answered. */
+  onHangUp: () => void = () => undefined;
   /** Events that a sideband receives together with its acceptance. */
   readonly toldAtOnce: Json[] = [];
   /** Events received over sidebands. */

@@ -234,6 +234,7 @@ export class TestCalls {
       this.#keyFault(request) ??
       (call === undefined ? unknownCall() : undefined);
     known?.hangups.push(typeof fault === 'string' ? 404 : (fault?.status ?? 200));
+    known?.onHangUp();
     if (fault !== undefined) return refuse(response, fault, this.#credentials.retryAfter);
     // A call whose hang-up has no effect goes on speaking.
     if (this.hangupMode !== 'ignored') call?.end('hangup');
