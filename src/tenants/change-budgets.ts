@@ -6,6 +6,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Tenant, Tenants } from '../stores/tenants/contract.ts';
+import { noTenant } from './directory.ts';
 import type { FileProblem, Outline } from './file-problems.ts';
 
 export interface BudgetDeps {
@@ -198,10 +199,6 @@ function changedMeanwhile(version: number | undefined): Refusal {
 
 function noBudget(id: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no budget "${id}"; GET /api/operator/budgets names those that there are.`);
-}
-
-function noTenant(tenantId: string): Refusal {
-  return new Refusal('NOT_FOUND', `There is no tenant "${tenantId}"; tenants come from TENANTS_FILE.`);
 }
 
 /** The names that a budget's `of` may use. */

@@ -241,6 +241,10 @@ export class TenantDirectory {
   }
 }
 
+export function noTenant(tenantId: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no tenant "${tenantId}"; tenants come from TENANTS_FILE.`);
+}
+
 /** Unknown and revoked keys and those of another tenant get the same answer. */
 export function invalidWidgetKey(why: Why = {}): Refusal {
   return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.', {}, why);

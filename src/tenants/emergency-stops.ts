@@ -6,6 +6,7 @@ import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../
 import type { Stop, Tenants } from '../stores/tenants/contract.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import { noTenant } from './directory.ts';
 
 export interface StopDeps {
   readonly tenants: Pick<Tenants, 'all' | 'stops' | 'addStop' | 'liftStop'>;
@@ -92,8 +93,4 @@ export async function stillOpen(
 ): Promise<StillOpen> {
   const [{ matched }, unclosed] = await Promise.all([history.countOpen({ tenants }), calls.countUnclosed(tenants)]);
   return { sessions: matched, calls: unclosed };
-}
-
-function noTenant(tenantId: string): Refusal {
-  return new Refusal('NOT_FOUND', `There is no tenant "${tenantId}"; tenants come from TENANTS_FILE.`);
 }
