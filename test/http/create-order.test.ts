@@ -117,7 +117,9 @@ test('Of several reasons to refuse a create the first one wins, and a refused cr
 
   const post = () => {
     ({ isBot } = create);
-    app.service.directory.keyOf = () => ({ key: create.key, tenant });
+    const present = { ...tenant, keys: [create.key] };
+    app.service.directory.keyOf = () => ({ key: create.key, tenant: present });
+    app.service.directory.tenant = () => present;
     return app.create(key, create.body, create.headers);
   };
   const said: (string | undefined)[] = [];
