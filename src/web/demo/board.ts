@@ -1,12 +1,10 @@
 import type { DemoConfig, DemoMachines } from '../../protocol/site-data.ts';
 import type { CallState, MediaEvent, Session, SessionState, Warning } from '../widget/api.ts';
-import { causeOf } from './causes.ts';
-import { MachineChart } from './chart.ts';
+import { causeOf, MachineChart } from './chart.ts';
 import { element, say } from './elements.ts';
 import { addGauges, askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
 import { notify, reviewNotice } from './notice.ts';
 import type { Provocations } from './provocations.ts';
-import type { Show } from './show.ts';
 
 const status = element('status', HTMLElement);
 const transport = element('transport', HTMLElement);
@@ -149,4 +147,13 @@ function warningText(reason: Warning['reason'], secondsLeft: number | undefined)
   if (reason === 'quota' && secondsLeft === undefined) return 'Most of the day’s allowance is used.';
   const what = endings[reason];
   return `${what}: the conversation ends in ${secondsLeft} seconds.`;
+}
+
+/** What the example code needs from a page. */
+export interface Show {
+  readonly state: (state: SessionState) => void;
+  readonly call: (state: MediaEvent['state']) => void;
+  readonly warning: (reason: Warning['reason'], secondsLeft: number | undefined) => void;
+  readonly problem: (userMessage: string) => void;
+  readonly over: (userMessage: string) => void;
 }

@@ -3,6 +3,7 @@ import type { ChartEdge } from '../../protocol/operator/machine.ts';
 import { nodeNamed } from '../shared/chart/nodes.ts';
 import { draw, edgeName, type Drawing } from './drawing.ts';
 import { clock, element, say } from './elements.ts';
+import type { EndReason, RequestedEnd } from '../../protocol/session.ts';
 
 /** One machine's chart on the page: its current state, the edge that led there, and since when. */
 export class MachineChart {
@@ -101,4 +102,16 @@ export class MachineChart {
     const why = this.#cause === undefined ? '' : `: ${this.#machine.words[this.#cause]}`;
     return last === undefined ? 'unknown' : `${name(last.from)} → ${name(last.to)}${why}`;
   }
+}
+
+/** The event or guard in the machine's chart for each end reason. All other reasons are requested by somebody (`END`). */
+const causes: Readonly<Record<string, string>> = {
+  duration_exceeded: 'isPastDuration',
+  idle_exceeded: 'HEARTBEAT',
+  abandoned: 'isAbandoned',
+} satisfies Record<Exclude<EndReason, RequestedEnd>, string>;
+
+/** The event or guard that ended a session; undefined for a session that the server does not know. */
+export function causeOf(reason: string): string | undefined {
+  return reason === 'not_found' ? undefined : (causes[reason] ?? 'END');
 }

@@ -1,6 +1,6 @@
 import type { Chart, ChartEdge, ChartNode } from '../../protocol/operator/machine.ts';
 import { arrowOf, LINE, lineOf, placeOf } from '../shared/chart/path.ts';
-import { toneOf, type Tone } from '../shared/chart/tones.ts';
+import { toneOf, type Tone } from '../shared/chart/nodes.ts';
 
 /** What is highlighted in a drawing. */
 export interface Lit {

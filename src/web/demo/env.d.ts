@@ -10,7 +10,7 @@ declare module '*?raw' {
 /** The example is JavaScript, so that it can be copied into any page. */
 declare module '*/example.js' {
   type Session = import('../widget/api.ts').Session;
-  type Show = import('./show.ts').Show;
+  type Show = import('./board.ts').Show;
   export function startWidget(
     options: import('../widget/api.ts').ConnectOptions,
     show: Show,

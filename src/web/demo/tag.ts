@@ -2,7 +2,6 @@ import type { DemoConfig } from '../../protocol/site-data.ts';
 import type { SwitchboardWidgetElement } from '../element/api.ts';
 // oxlint-disable-next-line import/default -- the build makes it the file's text
 import source from './example.js?raw';
-import { coloured } from './colours.ts';
 import { element } from './elements.ts';
 
 /** The element's attributes for the key, tenant and agent of this page. */
@@ -37,4 +36,23 @@ export function showTag(config: DemoConfig): void {
   element('code', HTMLElement).replaceChildren(...coloured(code));
   element('key-note', HTMLElement).hidden = config.keyOrigin === null;
   element('key-origin', HTMLElement).textContent = config.keyOrigin;
+}
+
+/** The parts of HTML and JavaScript to colour; the groups are classes of ../shared/frame.css. One pattern is enough for this page's code. */
+const tokens =
+  /(?<comment>\/\*[^]*?\*\/|(?:^|(?<=\s))\/\/.*$)|(?<text>"[^"]*"|'[^']*'|`[^`]*`)|(?<word>(?<=<\/?)[\w-]+|\b(?:const|let|await|async|function|return|if|try|catch|import|from|export|undefined)\b)|(?<key>[\w-]+(?=="))/gm;
+
+/** Code as DOM nodes, with its parts coloured. */
+function coloured(code: string): Node[] {
+  const pieces: Node[] = [];
+  let from = 0;
+  for (const match of code.matchAll(tokens)) {
+    const [kind = ''] = Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
+    const piece = document.createElement('span');
+    piece.className = kind;
+    piece.textContent = match[0];
+    pieces.push(new Text(code.slice(from, match.index)), piece);
+    from = match.index + match[0].length;
+  }
+  return [...pieces, new Text(code.slice(from))];
 }

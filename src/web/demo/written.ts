@@ -1,11 +1,9 @@
 import type { DemoConfig } from '../../protocol/site-data.ts';
 import type { Session } from '../widget/api.ts';
 import type { Board } from './board.ts';
-import { clearCaptions } from './captions.ts';
+import { clearCaptions, Simulation } from './simulation.ts';
 import { element, say } from './elements.ts';
 import { startWidget } from './example.js';
-import { watchLevel } from './level.ts';
-import { Simulation } from './simulation.ts';
 
 const start = element('start', HTMLButtonElement);
 const quiet = element('quiet', HTMLButtonElement);
@@ -110,4 +108,28 @@ async function listen(session: Session): Promise<() => void> {
     say(note, 'The browser gave no microphone. The simulation works without one.');
     return () => undefined;
   }
+}
+
+const LOOK_MS = 100;
+/** Louder than a quiet room. */
+const VOICE = 0.05;
+
+/** Shows how loud a stream is, and calls `onVoice` while somebody speaks. @returns a function that stops */
+function watchLevel(stream: MediaStream, meter: HTMLMeterElement, onVoice: () => void): () => void {
+  const context = new AudioContext();
+  const analyser = context.createAnalyser();
+  const samples = new Float32Array(analyser.fftSize);
+  context.createMediaStreamSource(stream).connect(analyser);
+  const timer = setInterval(() => {
+    analyser.getFloatTimeDomainData(samples);
+    const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
+    const level = Math.min(1, Math.sqrt(power) * 4);
+    meter.value = level;
+    if (level > VOICE) onVoice();
+  }, LOOK_MS);
+  return () => {
+    clearInterval(timer);
+    meter.value = 0;
+    void context.close();
+  };
 }

@@ -18,9 +18,9 @@ const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as c
 export function defineElement(home: string): void {
   if (customElements.get(NAME) !== undefined) return;
 
+  /** What pages may use of it is described in api.ts. */
   class SwitchboardWidget extends HTMLElement implements SwitchboardWidgetElement {
     static readonly observedAttributes = ATTRIBUTES;
-    /** The page's tools, as in `connect`. They apply from the next conversation on. */
     declare tools?: ToolHandlers;
     #texts: Texts = {};
     #conversation: Conversation | undefined;
@@ -87,7 +87,6 @@ export function defineElement(home: string): void {
       if (before !== now) this.#show();
     }
 
-    /** Whether the panel is open. */
     get open(): boolean {
       return this.hasAttribute('open');
     }
@@ -96,7 +95,6 @@ export function defineElement(home: string): void {
       this.toggleAttribute('open', on);
     }
 
-    /** Texts that replace the element's own. */
     get texts(): Texts {
       return this.#texts;
     }
@@ -106,7 +104,6 @@ export function defineElement(home: string): void {
       this.#show();
     }
 
-    /** The SDK's session; undefined while there is none. */
     get session(): Session | undefined {
       const { state, session } = this.#conversation ?? {};
       return state?.phase === 'over' ? undefined : session;
@@ -116,13 +113,11 @@ export function defineElement(home: string): void {
       return this.#conversation?.state.isMuted ?? false;
     }
 
-    /** Begins a conversation, or shows the line that the visitor must agree to first. */
     start(): void {
       this.open = true;
       this.#whenKnown(() => this.#consent === '' && this.#begin());
     }
 
-    /** Begins a conversation in writing, or continues the current one in writing. */
     write(): void {
       if (this.#isLive) this.#conversation?.write(true);
       else this.#isWritten = true;

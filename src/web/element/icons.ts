@@ -1,3 +1,5 @@
+
+
 /** The element's icons, as strokes, 24 by 24. */
 export const icons = {
   voice: 'M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4',
@@ -9,4 +11,11 @@ export const icons = {
   send: 'M5 12h13M12 6l6 6-6 6',
   interrupt: 'M7 7h10v10H7z',
   warning: 'M12 4l9 16H3zM12 10v4M12 17h0',
+} as const;
+
+/** Icons that only a conversation needs, in the same form as the element's. */
+export const talkIcons = {
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  done: 'M5 12l5 5 9-10',
+  star: 'M12 4l2.5 5 5.5.8-4 3.9 1 5.5-5-2.6-5 2.6 1-5.5-4-3.9 5.5-.8z',
 } as const;

@@ -1,6 +1,5 @@
 import type { ConversationState } from './conversation.ts';
 import type { Status, MainWords } from './messages/message-types.ts';
-import { timeIn } from './messages/time.ts';
 
 /** The most important of the things that are true at the moment. */
 export function statusOf(now: ConversationState): Status {
@@ -38,4 +37,16 @@ export function warningOf({ warning }: ConversationState, words: MainWords, lang
 export function retryOf({ retryAtMs }: ConversationState, words: MainWords, language: string, atMs: number): string {
   if (retryAtMs === undefined || retryAtMs <= atMs) return '';
   return words.retry.replace('{time}', timeIn(language, (retryAtMs - atMs) / 1000));
+}
+
+/** Units with their length in seconds, and the number of seconds from which they are exact enough. */
+const UNITS = [
+  ['hour', 3600, 5400],
+  ['minute', 60, 120],
+] as const;
+
+/** A time from now in words: "in 42 seconds", "in 3 hours". Rounded up, so that nobody comes back too early. */
+export function timeIn(language: string, seconds: number): string {
+  const [unit, size] = UNITS.find(([, , least]) => seconds >= least) ?? (['second', 1] as const);
+  return new Intl.RelativeTimeFormat(language).format(Math.max(0, Math.ceil(seconds / size)), unit);
 }

@@ -1,6 +1,6 @@
 import type { Levels, Transcript } from '../widget/api.ts';
 import { createCaptions } from './captions.ts';
-import type { ConversationState } from './conversation.ts';
+import type { Conversation, ConversationState } from './conversation.ts';
 import { icon, linked, make, part, say } from './dom.ts';
 import { icons } from './icons.ts';
 import { createOrb } from './orb.ts';
@@ -8,19 +8,12 @@ import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
 import type { MainWords, Status } from './messages/message-types.ts';
 
 /** What the visitor can ask for. */
-export interface Wishes {
+export interface Wishes extends Pick<Conversation, 'mute' | 'send' | 'interrupt' | 'talk' | 'use' | 'write'> {
   readonly open: () => void;
   readonly close: () => void;
   readonly start: () => void;
   readonly end: () => void;
-  readonly mute: (on: boolean) => void;
   readonly captions: (on: boolean) => void;
-  readonly send: (text: string) => void;
-  readonly interrupt: () => void;
-  readonly talk: (on: boolean) => void;
-  readonly use: (deviceId: string) => void;
-  /** Switches to writing, without a microphone, or back to speaking. */
-  readonly write: (on: boolean) => void;
   /** Rates the conversation. */
   readonly rate: (value: number) => Promise<unknown>;
 }

@@ -3,7 +3,7 @@ import type { AudioCall, Ended, Session, SessionEvents } from './api.ts';
 import { fit, type RunTool } from './conversation.ts';
 import type { Emitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
-import { makeId } from './id.ts';
+import { makeId } from './http.ts';
 import type { Link } from './socket.ts';
 import type { HeldMicrophone } from './microphone.ts';
 

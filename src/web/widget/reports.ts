@@ -1,5 +1,5 @@
 import type { Usage, UsageReport } from './api.ts';
-import { makeId } from './id.ts';
+import { makeId } from './http.ts';
 import { persist } from './backoff.ts';
 
 export const USAGE_PATH = '/api/auth/usage';

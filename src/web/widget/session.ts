@@ -1,7 +1,7 @@
 import type { CreateReply } from '../../protocol/create.ts';
 import type { ServerFrame } from '../../protocol/frames.ts';
 import { atEnd } from './abort.ts';
-import { watchActivity } from './activity.ts';
+import { watchActivity, startHeartbeats } from './heartbeats.ts';
 import type {
   CallState,
   ConnectOptions,
@@ -19,13 +19,11 @@ import { keepConnected } from './connection.ts';
 import { createTools } from './conversation.ts';
 import { createEmitter } from './emitter.ts';
 import { SwitchboardError } from './error.ts';
-import type { Post } from './http.ts';
-import { makeId } from './id.ts';
+import { makeId, type Post } from './http.ts';
 import type { Question } from './socket.ts';
 import { holdMicrophone, listMicrophones } from './microphone.ts';
 import { LEAVING, onPage, WAKING } from './page.ts';
 import { persist } from './backoff.ts';
-import { startHeartbeats } from './heartbeats.ts';
 import { createReports, USAGE_PATH } from './reports.ts';
 import { createInCallMessages } from './in-call-messages.ts';
 

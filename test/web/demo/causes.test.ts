@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { END_REASONS } from '../../../machines/voice-session/end-reasons.ts';
 import { createVoiceSessionMachine } from '../../../machines/voice-session/machine.ts';
-import { causeOf } from '../../../src/web/demo/causes.ts';
+import { causeOf } from '../../../src/web/demo/chart.ts';
 
 const definition = JSON.stringify(createVoiceSessionMachine({} as never).config);
 

@@ -1,12 +1,10 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Texts } from '../../../src/web/element/api.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
-import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
+import { messageOf, retryOf, statusOf, warningOf, timeIn } from '../../../src/web/element/status.ts';
 import { chooseLanguage } from '../../../src/web/element/messages/choose-language.ts';
-import { enTalk } from '../../../src/web/element/messages/en-in-call.ts';
+import { enTalk, en } from '../../../src/web/element/messages/en.ts';
 import { words as de } from '../../../src/web/element/messages/de.ts';
-import { en } from '../../../src/web/element/messages/en.ts';
-import { timeIn } from '../../../src/web/element/messages/time.ts';
 import { withTexts, type Words } from '../../../src/web/element/messages/message-types.ts';
 import { LANGUAGES, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
 

@@ -1,7 +1,6 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
-import { nodeNamed } from '../../shared/chart/nodes.ts';
+import { nodeNamed, toneOf } from '../../shared/chart/nodes.ts';
 import { arrowOf, LINE, lineOf, placeOf } from '../../shared/chart/path.ts';
-import { toneOf } from '../../shared/chart/tones.ts';
 import { STATE_SHAPES } from '../components/status-marks.tsx';
 import { isByClock, type Moment } from './moment.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './labels.ts';

@@ -1,13 +1,8 @@
 import type { ConversationState } from '../conversation.ts';
-import { say } from '../dom.ts';
-import type { Words } from '../messages/message-types.ts';
+import { say, type Part } from '../dom.ts';
 
 /** How long the button asks whether the visitor really wants to end. */
 const ASKS_MS = 5000;
-
-export interface EndGuard {
-  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
-}
 
 /** Whether ending now would cut off what is being said. */
 function isSaying({ isAgentSpeaking, isAgentOn, isVisitorSpeaking, isMuted }: ConversationState): boolean {
@@ -15,8 +10,8 @@ function isSaying({ isAgentSpeaking, isAgentOn, isVisitorSpeaking, isMuted }: Co
 }
 
 /** Makes the button that ends a conversation ask for a second press while somebody speaks. @param tell announces it to screen readers */
-export function guardEnd(row: HTMLElement, end: HTMLElement, tell: (words: string) => void): EndGuard {
-  let look: Parameters<EndGuard['show']>[0];
+export function guardEnd(row: HTMLElement, end: HTMLElement, tell: (words: string) => void): Pick<Part, 'show'> {
+  let look: Parameters<Part['show']>[0];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const text = end.lastElementChild as Element;
 

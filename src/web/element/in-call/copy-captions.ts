@@ -1,6 +1,6 @@
 import { icon, part, type Part } from '../dom.ts';
 import type { Words } from '../messages/message-types.ts';
-import { talkIcons } from './icons.ts';
+import { talkIcons } from '../icons.ts';
 
 /** How long the button shows that it has copied. */
 const SAYS_MS = 3000;

@@ -1,6 +1,6 @@
 import { icon, make, part, say, type Part } from '../dom.ts';
 import type { Words } from '../messages/message-types.ts';
-import { talkIcons } from './icons.ts';
+import { talkIcons } from '../icons.ts';
 
 /**
  * Asks the visitor to rate the conversation with one to five stars after it. An answer is optional, and can be changed by pressing another star.

@@ -1,5 +1,5 @@
 import { own } from '../../../protocol/visitor-messages/en.ts';
-import type { MainWords } from './message-types.ts';
+import type { MainWords, TalkWords } from './message-types.ts';
 
 export const en: MainWords = {
   title: 'Voice assistant',
@@ -56,4 +56,20 @@ export const en: MainWords = {
     ...own,
     MICROPHONE_BLOCKED: 'The microphone is blocked. Please allow it beside your browser’s address bar, then try again.',
   },
+};
+
+/** The English texts that only a conversation needs. */
+export const enTalk: TalkWords = {
+  endNow: 'End now?',
+  endAgain: 'Press again to end the conversation.',
+  hold: 'Hold to speak',
+  copy: 'Copy the conversation',
+  copied: 'Copied',
+  selected: 'The conversation is selected: copy it now.',
+  rate: 'How was this conversation?',
+  rating: '{rating} of 5',
+  rated: 'Thank you!',
+  microphone: 'Microphone',
+  writeInstead: 'Write instead',
+  speakInstead: 'Speak instead',
 };
