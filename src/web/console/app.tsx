@@ -1,8 +1,7 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
-import { access, identify, logOut, stranger } from './data/identity.ts';
-import { loginPath } from './data/next-path.ts';
+import { access, identify, logOut, stranger, loginPath } from './data/identity.ts';
 import { noteAddress, showPlace } from './data/places.ts';
 import { readViews } from './data/saved-views.ts';
 import { EndDialog } from './frame/end-dialog.tsx';
@@ -15,8 +14,8 @@ import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
 import { LoginPage } from './pages/login.tsx';
 import { Fact } from './components/card.tsx';
 import { AwayBanner, togglePause } from './components/freshness.tsx';
+import { Page, useTitle } from './components/page.tsx';
 import { useKeys } from './components/shortcuts.ts';
-import { usePage } from './components/page-title.ts';
 import { useScope } from './components/scope.tsx';
 import { Loading } from './components/view-states.tsx';
 import { SECOND_MS } from './data/durations.ts';
@@ -155,7 +154,7 @@ function goToFilter(): void {
 
 /** For somebody who is logged in but has no role here: says who they are, and what would give them one. */
 function ForbiddenPage() {
-  usePage('No access');
+  useTitle('No access');
   return (
     <main class="alone">
       <div class="card login">
@@ -179,13 +178,12 @@ function ForbiddenPage() {
 }
 
 function NotFoundPage() {
-  usePage('No such page');
   return (
-    <div class="page">
+    <Page title="No such page">
       <h1>The console has no such page</h1>
       <p>
         See the <a href="/console">overview</a> or the <a href="/console/sessions">sessions</a>.
       </p>
-    </div>
+    </Page>
   );
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { moneyText } from '../../../src/protocol/money.ts';
 import { maskAddresses } from '../../../src/web/console/labels/format.ts';
-import { limitRows, limitWords } from '../../../src/web/console/labels/limits.ts';
-import { columnsOf } from '../../../src/web/console/labels/series.ts';
+import { limitRows, limitWords } from '../../../src/web/console/labels/keys.ts';
+import { columnsOf } from '../../../src/web/console/components/columns-chart.tsx';
 
 describe('Counts over time', () => {
   test('have a column for each hour between the first and the last, even if empty', () => {

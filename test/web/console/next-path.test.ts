@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { loginPath, nextPath } from '../../../src/web/console/data/next-path.ts';
+import { loginPath, nextPath } from '../../../src/web/console/data/identity.ts';
 
 describe('A user who has logged in', () => {
   beforeEach(() => {

@@ -3,7 +3,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { Chart, Charts, ChartTransition } from '../../../protocol/operator/machine.ts';
-import { reasonWords } from '../labels/reasons.ts';
+import { reasonWords } from '../labels/sessions.ts';
 import { Drawing } from './drawing.tsx';
 import { momentOf, nextEdge, transitionsOf, type Moment } from './moment.ts';
 import { takenText, titleOf, UTC, wordOf, type Words, type Zone } from './labels.ts';

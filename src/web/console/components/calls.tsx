@@ -5,7 +5,7 @@ import { now } from '../data/server-time.ts';
 import type { Call } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, sumOf } from '../labels/format.ts';
-import { reasonWords } from '../labels/reasons.ts';
+import { reasonWords } from '../labels/sessions.ts';
 import { Fact, IdFact, Section } from './card.tsx';
 import { Span } from './times.tsx';
 import { Problem } from './view-states.tsx';

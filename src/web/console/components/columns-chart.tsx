@@ -1,7 +1,7 @@
-import { countText } from '../labels/format.ts';
+import { countText, clockText, dayText, type Zone } from '../labels/format.ts';
+import { HOUR_MS, MINUTE_MS } from '../data/durations.ts';
 
-/** Amounts over time as columns, followed by the same data as a table. */
-export interface Column {
+interface Column {
   readonly label: string;
   readonly amount: number;
   /** The amount as text. */
@@ -21,6 +21,7 @@ const GAP = 0.2;
 /** How many labels fit below the chart on a phone. */
 const MAX_LABELS = 4;
 
+/** Amounts over time as columns, followed by the same data as a table. */
 export function ColumnsChart({ title, columns, write = countText }: Props) {
   const most = columns.reduce((top, each) => (each.amount > top.amount ? each : top), columns[0] ?? NONE);
   const top = roundAbove(most.amount);
@@ -99,4 +100,32 @@ function roundAbove(amount: number): number {
   if (amount <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(amount));
   return ([2, 4, 6, 8].find((times) => times * power >= amount) ?? 10) * power;
+}
+
+const STEPS = { minute: MINUTE_MS, hour: HOUR_MS } as const;
+/** The number of hours in 31 days. */
+const MAX_STEPS = 744;
+
+/** Counts over time as columns, including minutes or hours without any. */
+export function columnsOf(
+  series: readonly { readonly at: string; readonly count: number }[],
+  by: keyof typeof STEPS,
+  zone: Zone,
+): Column[] {
+  if (series.length === 0) return [];
+  const counts = new Map(series.map(({ at, count }) => [Date.parse(at), count]));
+  const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
+  const isOneDay = dayText(first, zone) === dayText(last, zone);
+  const steps = Math.min(MAX_STEPS, (last - first) / STEPS[by] + 1);
+  return Array.from({ length: steps }, (_, step) => {
+    const atMs = first + step * STEPS[by];
+    const amount = counts.get(atMs) ?? 0;
+    return { label: labelOf(atMs, isOneDay, zone), amount, text: countText(amount) };
+  });
+}
+
+/** Includes the day if there is more than one. */
+function labelOf(atMs: number, isOneDay: boolean, zone: Zone): string {
+  const time = clockText(atMs, zone).slice(0, 5);
+  return isOneDay ? time : `${dayText(atMs, zone).slice(5)} ${time}`;
 }

@@ -1,11 +1,10 @@
 import { useSignal, type Signal } from '@preact/signals';
-import type { ComponentChildren, InputHTMLAttributes, VNode } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, VNode, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Answer, Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
 import { Details, Warning, wordsOf } from './view-states.tsx';
-import { onSend } from './on-submit.ts';
 
 interface Props {
   readonly title: string;
@@ -254,4 +253,12 @@ export function SelectField({ label, name, values, chosen, onSet }: SelectFieldP
       </select>
     </label>
   );
+}
+
+/** Handles `submit` of a form that the page sends, not the browser. */
+export function onSend(send: (form: HTMLFormElement) => unknown) {
+  return (event: TargetedSubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    void send(event.currentTarget);
+  };
 }

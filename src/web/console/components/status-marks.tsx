@@ -1,17 +1,18 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { OperatorChallenge, OperatorLogin } from '../../../protocol/operator/login.ts';
-import type { Call, Session, State } from '../data/shapes.ts';
-import { agentName, shortName } from '../labels/format.ts';
-import { STATE_NAMES } from '../labels/states.ts';
+import type { Call, Session, State, Dependency } from '../data/shapes.ts';
+import { agentName, shortName, latencyText } from '../labels/format.ts';
+import { STATE_NAMES } from '../labels/sessions.ts';
 import { Shape } from './icons.tsx';
+import { Warning } from './view-states.tsx';
 
 /** A session's state by shape, word and colour. */
-export function StateMark({ state, isShort = false }: { readonly state: State; readonly isShort?: boolean }) {
+export function StateMark({ state }: { readonly state: State }) {
   return (
     <span class={`state state-${state}`} key={state}>
       <Shape>{STATE_SHAPES[state]}</Shape>
-      <span class={isShort ? 'wide-only' : ''}>{state}</span>
+      <span>{state}</span>
     </span>
   );
 }
@@ -97,4 +98,27 @@ const ENDS: Readonly<Record<string, string>> = {
 
 export function loginEndWords(reason: string): string {
   return ENDS[reason] ?? reason;
+}
+
+/** A dependency of a process: whether it answers, by icon, word and colour, and how fast. */
+export function DependencyMark({ dependency }: { readonly dependency: Dependency }) {
+  const { name, state, latencyMs } = dependency;
+  return (
+    <span class={`dependency dependency-${state}`} key={`${name} ${state}`}>
+      {state === 'away' && <Warning />}
+      {name} {state === 'away' ? 'away' : latencyMs === null ? 'ok' : latencyText(latencyMs)}
+    </span>
+  );
+}
+
+export function Dependencies({ dependencies }: { readonly dependencies: readonly Dependency[] }) {
+  return (
+    <ul class="dependencies">
+      {dependencies.map((dependency) => (
+        <li key={dependency.name}>
+          <DependencyMark dependency={dependency} />
+        </li>
+      ))}
+    </ul>
+  );
 }

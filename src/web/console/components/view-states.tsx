@@ -25,25 +25,6 @@ export function knownOf<T>({ body, failure }: Pick<Resource<T>, 'body' | 'failur
   return failure.value !== undefined && isForbidden(failure.value) ? undefined : body.value;
 }
 
-/** A page that has not been read yet: shows that it is loading, or why it cannot be read. @param rows about how many rows it will have */
-export function Unread({ title, resource, what, rows }: UnreadProps) {
-  const why = resource.failure.value;
-  return (
-    <div class="page">
-      <h1>{title}</h1>
-      {why === undefined ? <Loading rows={rows} /> : <Failed failure={why} what={what} />}
-    </div>
-  );
-}
-
-interface UnreadProps {
-  readonly title: string;
-  readonly resource: Pick<Resource<unknown>, 'failure'>;
-  /** What completes "You may not see …". */
-  readonly what: string;
-  readonly rows?: number;
-}
-
 interface EmptyProps {
   readonly title: string;
   readonly hint?: string;

@@ -2,7 +2,7 @@
 import type { EndReason } from '../../../protocol/session.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, nodeName, shortName } from '../labels/format.ts';
-import { reasonWords } from '../labels/reasons.ts';
+import { reasonWords } from '../labels/sessions.ts';
 import { isLate, oddNodes } from './nodes.ts';
 import { queryText } from './query.ts';
 import type { Overview } from './shapes.ts';

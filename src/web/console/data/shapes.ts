@@ -2,9 +2,17 @@
 import type { ownLogins } from '../../../protocol/login.ts';
 import type { OperatorBudget, operatorBudgets } from '../../../protocol/operator/budget.ts';
 import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
+import type { operatorKeys } from '../../../protocol/operator/key.ts';
 import type { operatorSecrets } from '../../../protocol/operator/secret.ts';
-import type { OperatorChanges } from '../../../protocol/operator/overview.ts';
-import type { activitySeries } from '../../../protocol/operator/overview.ts';
+import type { activitySeries, OperatorChanges } from '../../../protocol/operator/overview.ts';
+import type {
+  deliveryDetail,
+  deliveryPage,
+  OperatorDelivery,
+  OperatorWebhook,
+  operatorWebhooks,
+  webhookReply,
+} from '../../../protocol/operator/webhook.ts';
 import type { DependencyState, OperatorNode, operatorNodes } from '../../../protocol/operator/node.ts';
 import type {
   exactRefusal,
@@ -80,3 +88,13 @@ export type Budgets = Output<typeof operatorBudgets>;
 export type Budget = OperatorBudget;
 export type BudgetTenant = Budgets['tenants'][number];
 export type BudgetFact = Budgets['facts'][number];
+
+export type Keys = Output<typeof operatorKeys>;
+export type KeyTenant = Keys['tenants'][number];
+
+export type Webhook = OperatorWebhook;
+export type WebhookReply = Output<typeof webhookReply>;
+export type Webhooks = Output<typeof operatorWebhooks>;
+export type Delivery = OperatorDelivery;
+export type DeliveryPage = Output<typeof deliveryPage>;
+export type DeliveryDetail = Output<typeof deliveryDetail>;

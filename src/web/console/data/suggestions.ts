@@ -1,7 +1,7 @@
 /** Suggestions for filters: the tenants that the operator may see, with their keys and agents. */
 import { signal } from '@preact/signals';
 import { get } from './api.ts';
-import type { Keys } from './keys.ts';
+import type { Keys } from './shapes.ts';
 import { me } from './identity.ts';
 import { MINUTE_MS } from './durations.ts';
 

@@ -1,5 +1,5 @@
 /** The range of a usage report, as in the page's address: `-7d`, or calendar days of the service. */
-import { instantOf, queryText } from './query.ts';
+import { instantOf } from './query.ts';
 import type { UsageReport } from './shapes.ts';
 import { DAY_MS, HOUR_MS } from './durations.ts';
 
@@ -36,11 +36,6 @@ export function everyDay(series: UsageReport['series'], { from, to }: Range, atM
 export function everyHour(series: UsageReport['series'], atMs: number): UsageReport['series'] {
   const last = atMs - (atMs % HOUR_MS);
   return filled(series, last - 23 * HOUR_MS, last, HOUR_MS, (at) => at);
-}
-
-/** The address of the usage page with these choices. */
-export function usageHref(chosen: Readonly<Record<string, string | undefined>>): string {
-  return `/console/usage${queryText(chosen)}`;
 }
 
 function dayOf(text: string | undefined, atMs: number): string[] {

@@ -7,9 +7,8 @@ import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
 import { SessionMark } from '../components/status-marks.tsx';
-import { Modal, ReasonField } from '../components/modal.tsx';
+import { Modal, ReasonField, onSend } from '../components/modal.tsx';
 import { Warning, wordsOf } from '../components/view-states.tsx';
-import { onSend } from '../components/on-submit.ts';
 
 const MAX_SHOWN = 5;
 

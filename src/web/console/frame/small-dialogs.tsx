@@ -1,10 +1,9 @@
 import { isLoginLost } from '../data/api.ts';
 import { isHelpOpen, textToCopy } from '../data/dialogs.ts';
-import { access, identify, me } from '../data/identity.ts';
+import { access, identify, me, loginPath } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
-import { loginPath } from '../data/next-path.ts';
 import { shownPlaces } from '../pages/all.ts';
-import { LoginForm } from '../components/login-form.tsx';
+import { LoginForm } from '../pages/login.tsx';
 import { Modal } from '../components/modal.tsx';
 import { SingleKeys } from './top-bar.tsx';
 

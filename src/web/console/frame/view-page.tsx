@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { Failure } from '../data/api.ts';
 import { showPlace } from '../data/places.ts';
 import { readViews, savedViews } from '../data/saved-views.ts';
-import { usePage } from '../components/page-title.ts';
+import { Page } from '../components/page.tsx';
 import { Empty, Loading, wordsOf } from '../components/view-states.tsx';
 
 /**
@@ -12,7 +12,6 @@ import { Empty, Loading, wordsOf } from '../components/view-states.tsx';
  * all sessions.
  */
 export function ViewPage({ id }: { readonly id: string }) {
-  usePage('Saved view');
   const { path, route } = useLocation();
   const failure = useSignal<Failure | undefined>(undefined);
   const isRead = useSignal(false);
@@ -35,7 +34,7 @@ export function ViewPage({ id }: { readonly id: string }) {
   }, []);
   const why = failure.value;
   return (
-    <div class="page">
+    <Page title="Saved view">
       <h1>Saved view</h1>
       {view !== undefined || !isRead.value ? (
         <Loading />
@@ -54,6 +53,6 @@ export function ViewPage({ id }: { readonly id: string }) {
           </Empty>
         </div>
       )}
-    </div>
+    </Page>
   );
 }

@@ -2,7 +2,7 @@
 import { queryText } from '../data/query.ts';
 import type { Changes } from '../data/shapes.ts';
 import { countText } from './format.ts';
-import { reasonWords } from './reasons.ts';
+import { reasonWords } from './sessions.ts';
 
 type CountChange = Changes['moved'][number];
 

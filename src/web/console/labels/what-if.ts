@@ -1,5 +1,5 @@
-import type { Keys } from '../data/keys.ts';
-import { LIMITS, TOTALS } from './limits.ts';
+import type { Keys } from '../data/shapes.ts';
+import { LIMITS, TOTALS } from './keys.ts';
 
 /** What is being tried, as in the page's address. */
 export interface Tried {

@@ -1,19 +1,19 @@
 import { useLocation } from 'preact-iso';
 import type { auditPage, ListedAuditRow } from '../../../protocol/operator/audit.ts';
-import { targetPage } from '../data/audit.ts';
+import { targetPage } from '../data/links.ts';
 import { copy } from '../data/dialogs.ts';
 import { PagedRows, usePagedRows, type PageSource } from '../data/paged.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { now } from '../data/server-time.ts';
 import type { Output } from '../data/shapes.ts';
-import { DownloadRows } from '../components/download-rows.tsx';
+import { DownloadRows } from '../components/download.tsx';
 import { AddressChoice, useFilter } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
+import { Page } from '../components/page.tsx';
 import { Standing } from '../components/status-marks.tsx';
 import { Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import type { Column } from '../components/table.tsx';
-import { Parts } from '../components/text-parts.tsx';
+import { Parts } from '../components/codes.tsx';
 import { Empty } from '../components/view-states.tsx';
 import { ACTION_NAMES, actionWords } from '../labels/actions.ts';
 import { countText, shortRef } from '../labels/format.ts';
@@ -23,7 +23,6 @@ const NAMES = ['action', 'actorRef', 'target', 'batchId', 'from', 'tenantId'] as
 
 /** What operators did, newest first. */
 export function AuditPage() {
-  usePage('Audit');
   const { path, query, route } = useLocation();
   const { filter: chosen, text } = useFilter(NAMES);
   const address = (from: string | undefined, batches?: 'folded'): string =>
@@ -41,7 +40,7 @@ export function AuditPage() {
   const isFiltered = text !== '';
   const exact = (['actorRef', 'target', 'batchId'] as const).filter((name) => chosen[name] !== undefined);
   return (
-    <div class="page">
+    <Page title="Audit">
       <div class="title-row">
         <h1>Audit</h1>
         <AddressChoice name="action" label="Action" values={ACTION_NAMES.map((name) => [name, actionWords(name)])} />
@@ -100,7 +99,7 @@ export function AuditPage() {
           />
         }
       />
-    </div>
+    </Page>
   );
 }
 

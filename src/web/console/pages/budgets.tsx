@@ -4,18 +4,17 @@ import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { OpenButton } from '../components/modal.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { Ago, Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Table, type Column } from '../components/table.tsx';
-import { knownOf, NoTenant, Outdated, Problem, Unread, Warning } from '../components/view-states.tsx';
+import { knownOf, NoTenant, Problem, Warning } from '../components/view-states.tsx';
 import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../labels/budgets.ts';
 import { shortName } from '../labels/format.ts';
-import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
+import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budget-dialogs.tsx';
 
 /** The budgets of all tenants, or of the one in the address. */
 export function BudgetsPage() {
-  usePage('Budgets');
   const { tenantId } = useScope();
   // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Budgets>('/api/operator/budgets', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
@@ -27,8 +26,7 @@ export function BudgetsPage() {
   const facts = found.facts.filter(isShown);
   const isKnown = tenantId === '' || found.tenants.some(({ id }) => id === tenantId);
   return (
-    <div class="page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Budgets" resource={resource}>
       <div class="title-row">
         <h1>Budgets</h1>
         <span class="spring" />
@@ -66,7 +64,7 @@ export function BudgetsPage() {
           />
         </section>
       )}
-    </div>
+    </Page>
   );
 }
 

@@ -2,7 +2,7 @@ import { useLocation, useRoute } from 'preact-iso';
 import { Drawing } from '../chart/drawing.tsx';
 import { momentOf } from '../chart/moment.ts';
 import { titleOf, UTC } from '../chart/labels.ts';
-import { keyPage } from '../data/keys.ts';
+import { keyPage } from '../data/links.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useMachine, useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
@@ -10,21 +10,21 @@ import type { CallDetail } from '../data/shapes.ts';
 import { CallFacts } from '../components/calls.tsx';
 import { Fact, IdFact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { CallMark } from '../components/status-marks.tsx';
 import { CopyMenu } from '../components/menu.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
-import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
-import { agentName, countText } from '../labels/format.ts';
-import { ToolCalls } from './call/tool-calls.tsx';
+import { knownOf, Problem } from '../components/view-states.tsx';
+import { agentName, countText, latencyText } from '../labels/format.ts';
+import { Moment } from '../components/times.tsx';
+import { Table, type Column } from '../components/table.tsx';
 
 /** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
 export function CallPage() {
   const { ref = '', call: ofSession } = useRoute().params;
   const { route } = useLocation();
   const { to } = useScope();
-  usePage('Call');
   // Leads back to the session if the call was opened from there.
   useKeys({ Escape: () => route(ofSession === undefined ? to('/console/calls') : `/console/sessions/${ref}`) });
   const name = encodeURIComponent(ofSession ?? ref);
@@ -35,8 +35,7 @@ export function CallPage() {
   if (call === undefined || !isReady) return <Unread title="Call" resource={resource} what="this call" />;
   const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, keyId, captions } = call;
   return (
-    <div class="page session-page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Call" class="page session-page" resource={resource}>
       <div class="title-row">
         <h1>Call of {model}</h1>
         <CallMark state={state} />
@@ -71,8 +70,8 @@ export function CallPage() {
         </Section>
       </History>
       <ToolCalls tools={call.tools} />
-      <MachineDrawing machine="held-call" title="How a node holds it" />
-    </div>
+      <HeldCallDrawing />
+    </Page>
   );
 }
 
@@ -82,26 +81,53 @@ function openResponsesText({ state, openResponses }: CallDetail): string | null 
   return openResponses === null || openResponses === undefined ? 'not known at the moment' : countText(openResponses);
 }
 
-interface MachineDrawingProps {
-  readonly machine: string;
-  readonly title: string;
-}
+const HELD_CALL = 'held-call';
 
-/** The chart of a machine whose events are not stored, so nothing in it is highlighted. Shows nothing until the machine is known. */
-function MachineDrawing({ machine: id, title }: MachineDrawingProps) {
-  const machine = useMachine(id);
+/** How a node holds a call. The events of this machine are not stored, so nothing in it is highlighted. Nothing until it is known. */
+function HeldCallDrawing() {
+  const machine = useMachine(HELD_CALL);
   if (machine === undefined) return null;
   const { charts, words } = machine;
   const chart = charts.down;
   return (
     <details>
-      <summary>{title}</summary>
-      <figure class="chart" data-machine={id}>
+      <summary>How a node holds it</summary>
+      <figure class="chart" data-machine={HELD_CALL}>
         <Drawing
           {...{ chart, words, zone: UTC, moment: momentOf(chart, '', [], null), next: undefined }}
-          sentence={`State chart of the ${titleOf(id)}.`}
+          sentence={`State chart of the ${titleOf(HELD_CALL)}.`}
         />
       </figure>
     </details>
+  );
+}
+
+type ToolCall = CallDetail['tools'][number];
+
+const TOOL_COLUMNS: readonly Column<ToolCall>[] = [
+  { title: 'Tool', cell: ({ name }) => <code class="break">{name}</code>, isName: true },
+  { title: 'Asked', cell: ({ askedAt }) => <Moment at={askedAt} /> },
+  { title: 'Result', cell: (call) => <Result call={call} /> },
+  { title: 'Took', cell: ({ ms }) => (ms === null ? '–' : latencyText(ms)), style: 'number' },
+];
+
+const FAILED: ReadonlySet<ToolCall['state']> = new Set(['failed', 'timed_out']);
+
+/** A result. If the agent got no answer, it has a warning too, because that is what visitors complain about. */
+function Result({ call: { state, code, detail, endReason } }: { readonly call: ToolCall }) {
+  const end = endReason == null ? '' : `, and ended the session: ${endReason}`;
+  const why = detail == null ? '' : ` (${detail})`;
+  const words = `${(code ?? state).replaceAll('_', ' ')}${why}${end}`;
+  return FAILED.has(state) ? <Problem>{words}</Problem> : <>{words}</>;
+}
+
+/** The server tools that were called in a call; nothing if there were none. */
+function ToolCalls({ tools }: { readonly tools: readonly ToolCall[] }) {
+  if (tools.length === 0) return null;
+  const rows = tools.map((row, at) => ({ key: String(at), row }));
+  return (
+    <Section title="Tools that Switchboard called">
+      <Table caption="Tools that Switchboard called" columns={TOOL_COLUMNS} rows={rows} />
+    </Section>
   );
 }

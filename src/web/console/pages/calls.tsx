@@ -3,12 +3,12 @@ import { usePagedRows } from '../data/paged.ts';
 import { now } from '../data/server-time.ts';
 import type { CallList, ListedCall } from '../data/shapes.ts';
 import { HANGUPS, HangUp, hangupWords } from '../components/calls.tsx';
-import { DownloadRows } from '../components/download-rows.tsx';
+import { DownloadRows } from '../components/download.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
+import { Page } from '../components/page.tsx';
 import { CallMark } from '../components/status-marks.tsx';
 import { Moment, Span } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { SavedViews } from '../components/saved-views.tsx';
 import type { Column } from '../components/table.tsx';
 import { Empty } from '../components/view-states.tsx';
@@ -27,7 +27,6 @@ const STATES: readonly (readonly [states: string, words: string])[] = [
 
 /** Calls at the provider, newest first, with what each has cost so far. The filter is in the address. */
 export function CallsPage() {
-  usePage('Calls');
   const { text, field, onClear } = useFilter(NAMES);
   const address = `/api/operator/calls${text}`;
   const list = usePagedRows<CallList, ListedCall>(address, {
@@ -40,7 +39,7 @@ export function CallsPage() {
     dimsMissing: true,
   });
   return (
-    <div class="page">
+    <Page title="Calls">
       <div class="title-row">
         <h1>Calls</h1>
       </div>
@@ -88,7 +87,7 @@ export function CallsPage() {
           )
         }
       />
-    </div>
+    </Page>
   );
 }
 

@@ -4,18 +4,17 @@ import { useResource } from '../data/resource.ts';
 import type { ChallengeDetail } from '../data/shapes.ts';
 import { Fact, IdFact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { ChallengeMark } from '../components/status-marks.tsx';
 import { CopyMenu } from '../components/menu.tsx';
-import { usePage } from '../components/page-title.ts';
-import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { knownOf } from '../components/view-states.tsx';
 import { shortName } from '../labels/format.ts';
 
 /** Everything about one login code that was sent, except the code itself. */
 export function ChallengePage() {
   const id = useRoute().params['id'] ?? '';
   const { route } = useLocation();
-  usePage('Code');
   useKeys({ Escape: () => route('/console/challenges') });
   const path = `/api/operator/challenges/${encodeURIComponent(id)}`;
   const isReady = useMachinesRead();
@@ -24,8 +23,7 @@ export function ChallengePage() {
   if (challenge === undefined || !isReady) return <Unread title="Code" resource={resource} what="this code" />;
   const { machine, subject, state, events, issuedAt, expiresAt, attempts, maxAttempts } = challenge;
   return (
-    <div class="page session-page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Code" class="page session-page" resource={resource}>
       <div class="title-row">
         <h1>
           Code for <code>{shortName(subject)}</code>
@@ -54,6 +52,6 @@ export function ChallengePage() {
           <p class="soft">Neither the code nor a hash of it is shown to anybody.</p>
         </Section>
       </History>
-    </div>
+    </Page>
   );
 }

@@ -3,12 +3,12 @@ import type { challengePage, OperatorChallenge } from '../../../protocol/operato
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
-import { DownloadRows } from '../components/download-rows.tsx';
+import { DownloadRows } from '../components/download.tsx';
 import { AddressChoice } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
+import { Page } from '../components/page.tsx';
 import { ChallengeMark } from '../components/status-marks.tsx';
 import { Countdown, Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import type { Column } from '../components/table.tsx';
 import { Empty } from '../components/view-states.tsx';
 import { shortName } from '../labels/format.ts';
@@ -24,7 +24,6 @@ const STATES = [
 
 /** Login codes that were sent, newest first. A hash stands for the address, and the code is never shown. */
 export function ChallengesPage() {
-  usePage('Codes');
   const { query } = useLocation();
   const address = `/api/operator/challenges${queryText({ state: query['state'] })}`;
   const list = usePagedRows<Output<typeof challengePage>, OperatorChallenge>(address, {
@@ -35,7 +34,7 @@ export function ChallengesPage() {
     dimsMissing: true,
   });
   return (
-    <div class="page">
+    <Page title="Codes">
       <div class="title-row">
         <h1>Codes</h1>
         <LoginTabs here="challenges" />
@@ -52,7 +51,7 @@ export function ChallengesPage() {
         columns={COLUMNS}
         empty={<Empty title="No code is like that" hint="Codes are kept until a day after they expire." />}
       />
-    </div>
+    </Page>
   );
 }
 

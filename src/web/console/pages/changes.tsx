@@ -1,13 +1,13 @@
 import { useLocation } from 'preact-iso';
-import { auditOf } from '../data/audit.ts';
+import { auditOf } from '../data/links.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { Changes } from '../data/shapes.ts';
 import { Card } from '../components/card.tsx';
 import { Chips } from '../components/filter-fields.tsx';
+import { Page } from '../components/page.tsx';
 import { Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Shown } from '../components/view-states.tsx';
 import { actionWords } from '../labels/actions.ts';
@@ -24,7 +24,6 @@ const USUAL = '-24h';
 
 /** What has changed: numbers that differ, and what people did. */
 export function ChangesPage() {
-  usePage('Changes');
   const { query, route } = useLocation();
   const { tenantId } = useScope();
   const since = query['since'] ?? USUAL;
@@ -34,7 +33,7 @@ export function ChangesPage() {
     { asked: () => `/api/operator/changes${queryText({ since: instantOf(since, now.peek()), tenantId })}` },
   );
   return (
-    <div class="page">
+    <Page title="Changes">
       <div class="title-row">
         <h1>Changes</h1>
         <Chips
@@ -47,7 +46,7 @@ export function ChangesPage() {
       <Shown key={`${since} ${tenantId}`} resource={resource} what="changes">
         {(changes) => <What changes={changes} since={since} />}
       </Shown>
-    </div>
+    </Page>
   );
 }
 

@@ -1,24 +1,21 @@
-import type { ComponentChildren } from 'preact';
 import { useRoute } from 'preact-iso';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { auditOf } from '../data/audit.ts';
+import { auditOf, sessionsOf } from '../data/links.ts';
 import { mayChange, me } from '../data/identity.ts';
-import { sessionsOf, type Keys } from '../data/keys.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
-import type { RefusalPage, UsageReport } from '../data/shapes.ts';
+import type { RefusalPage, UsageReport, Keys } from '../data/shapes.ts';
 import { askedRange, dayIn } from '../data/usage-range.ts';
 import { Fact, Section } from '../components/card.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { KeyStanding } from '../components/status-marks.tsx';
 import { Matter } from '../components/matters.tsx';
 import { OpenButton } from '../components/modal.tsx';
 import { Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
-import { Empty, knownOf, Outdated, Unread, Warning } from '../components/view-states.tsx';
+import { Empty, knownOf, Warning } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
-import { warningWords } from '../labels/key-warnings.ts';
-import { limitWords } from '../labels/limits.ts';
+import { warningWords, limitWords } from '../labels/keys.ts';
 import { PauseKeyDialog, RevokeKeyDialog } from './key/key-dialogs.tsx';
 import { KeyRefusals } from './key/key-refusals.tsx';
 import { KeyToCopy } from './key/key-to-copy.tsx';
@@ -39,34 +36,32 @@ const CHANNELS = {
 export function KeyPage() {
   const { params } = useRoute();
   const [tenantId = '', id = ''] = [params['tenantId'], params['keyId']];
-  usePage(`Key ${tenantId}/${id}`);
   const resource = useResource<Keys>(`/api/operator/keys${queryText({ tenantId })}`, watch);
   const keys = knownOf(resource);
-  if (keys === undefined) return <Unread title="Key" resource={resource} what="this key" />;
+  const title = `Key ${tenantId}/${id}`;
+  if (keys === undefined) return <Unread title={title} heading="Key" resource={resource} what="this key" />;
   const found = keys.keys.find((key) => key.id === id);
   if (found === undefined)
     return (
-      <div class="page">
+      <Page title={title}>
         <h1>Key</h1>
         <Empty title="There is no such key" link={['/console/keys', 'See the keys that there are']} />
-      </div>
+      </Page>
     );
   const agents = keys.tenants.find((tenant) => tenant.id === tenantId)?.agents ?? [];
   return (
-    <Shown key={`${tenantId}/${id}`} found={found} agents={agents}>
-      <Outdated failure={resource.failure.value} />
-    </Shown>
+    <Page key={title} title={title} resource={resource}>
+      <FoundKey found={found} agents={agents} />
+    </Page>
   );
 }
 
-interface ShownProps {
+interface FoundKeyProps {
   readonly found: OperatorKey;
   readonly agents: readonly string[];
-  /** Shown above the page. */
-  readonly children: ComponentChildren;
 }
 
-function Shown({ found, agents, children }: ShownProps) {
+function FoundKey({ found, agents }: FoundKeyProps) {
   const { tenantId, id, label, origin, pausedAt, revokedAt, live } = found;
   const closedAt = revokedAt ?? pausedAt;
   const refusals = useResource<RefusalPage>(`/api/operator/refusals${queryText({ tenantId, keyId: id })}`, watch);
@@ -77,8 +72,7 @@ function Shown({ found, agents, children }: ShownProps) {
   const row = report?.rows.find((each) => each.id === `${tenantId}/${id}`);
   const spentThen = report === undefined ? undefined : (row?.dollars ?? (report.nextCursor === null ? 0 : undefined));
   return (
-    <div class="page">
-      {children}
+    <>
       <div class="title-row">
         <h1>
           {tenantId}/{id}
@@ -157,6 +151,6 @@ function Shown({ found, agents, children }: ShownProps) {
           </dl>
         </Section>
       </div>
-    </div>
+    </>
   );
 }

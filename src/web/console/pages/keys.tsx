@@ -1,24 +1,23 @@
 import { queryText } from '../data/query.ts';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { mayChange } from '../data/identity.ts';
-import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
+import { keyPage, sessionsOf } from '../data/links.ts';
+import type { Keys, KeyTenant } from '../data/shapes.ts';
 import { useResource } from '../data/resource.ts';
+import { Page, Unread } from '../components/page.tsx';
 import { KeyStanding, Standing } from '../components/status-marks.tsx';
 import { Matter, Matters } from '../components/matters.tsx';
 import { OpenButton } from '../components/modal.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Table, type Column } from '../components/table.tsx';
-import { knownOf, NoTenant, Outdated, Unread } from '../components/view-states.tsx';
+import { knownOf, NoTenant } from '../components/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, sumOf } from '../labels/format.ts';
-import { warningWords } from '../labels/key-warnings.ts';
-import { limitWords } from '../labels/limits.ts';
+import { warningWords, limitWords } from '../labels/keys.ts';
 import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
 
 /** The widget keys of all tenants, or of the one in the address. */
 export function KeysPage() {
-  usePage('Keys');
   const { tenantId } = useScope();
   // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
@@ -26,8 +25,7 @@ export function KeysPage() {
   if (keys === undefined) return <Unread title="Keys" resource={resource} what="the keys" />;
   const shown = keys.tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
-    <div class="page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Keys" resource={resource}>
       <div class="title-row">
         <h1>Keys</h1>
         <span class="spring" />
@@ -55,7 +53,7 @@ export function KeysPage() {
       {shown.map((tenant) => (
         <TenantKeys key={tenant.id} tenant={tenant} keys={keys.keys.filter((key) => key.tenantId === tenant.id)} />
       ))}
-    </div>
+    </Page>
   );
 }
 

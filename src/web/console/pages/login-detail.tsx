@@ -1,25 +1,24 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { post } from '../data/api.ts';
-import { auditOf } from '../data/audit.ts';
+import { auditOf } from '../data/links.ts';
 import { may } from '../data/identity.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { LoginDetail } from '../data/shapes.ts';
 import { Fact, Ref, Section, TimeFact } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { loginEndWords, LoginMark } from '../components/status-marks.tsx';
 import { CopyMenu } from '../components/menu.tsx';
 import { OpenButton, RevokeDialog } from '../components/modal.tsx';
 import { Ago, Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
-import { knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { knownOf } from '../components/view-states.tsx';
 
 /** One console login: whose it is, and what it did. */
 export function LoginDetailPage() {
   const id = useRoute().params['id'] ?? '';
   const { route } = useLocation();
-  usePage('Login');
   useKeys({ Escape: () => route('/console/logins') });
   const path = `/api/operator/logins/${encodeURIComponent(id)}`;
   const isReady = useMachinesRead();
@@ -29,8 +28,7 @@ export function LoginDetailPage() {
   const { email, state, events, createdAt, renewedAt, expiresAt, endedAt, reason, moreEvents } = login;
   const isActive = state === 'active';
   return (
-    <div class="page session-page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Login" class="page session-page" resource={resource}>
       <div class="title-row">
         <h1>{email}</h1>
         <LoginMark {...login} />
@@ -64,7 +62,7 @@ export function LoginDetailPage() {
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </Section>
       </History>
-    </div>
+    </Page>
   );
 }
 

@@ -6,19 +6,18 @@ import { may } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
-import { DownloadRows } from '../components/download-rows.tsx';
+import { DownloadRows } from '../components/download.tsx';
 import { AddressChoice } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
+import { Page } from '../components/page.tsx';
 import { LoginMark } from '../components/status-marks.tsx';
 import { OpenButton, RevokeDialog, textOf } from '../components/modal.tsx';
 import { Ago, Countdown, Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import type { Column } from '../components/table.tsx';
 import { Empty } from '../components/view-states.tsx';
 
 /** Console logins, newest first. */
 export function LoginsPage() {
-  usePage('Logins');
   const { query } = useLocation();
   const address = `/api/operator/logins${queryText({ state: query['state'] })}`;
   const list = usePagedRows<Output<typeof loginPage>, OperatorLogin>(address, {
@@ -29,7 +28,7 @@ export function LoginsPage() {
     dimsMissing: true,
   });
   return (
-    <div class="page">
+    <Page title="Logins">
       <div class="title-row">
         <h1>Logins</h1>
         <LoginTabs here="logins" />
@@ -55,7 +54,7 @@ export function LoginsPage() {
         columns={COLUMNS}
         empty={<Empty title="No login is like that" link={['/console/logins', 'See all logins']} />}
       />
-    </div>
+    </Page>
   );
 }
 

@@ -3,21 +3,20 @@ import { isLate, nodesAfter, oddNodes } from '../data/nodes.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
-import { Dependencies } from '../components/dependencies.tsx';
+import { Page } from '../components/page.tsx';
+import { Dependencies } from '../components/status-marks.tsx';
 import { Matter } from '../components/matters.tsx';
 import { Ago, Moment, Span } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { Table, type Column } from '../components/table.tsx';
 import { Empty, Problem, Shown } from '../components/view-states.tsx';
 import { countText, latencyText, sizeText } from '../labels/format.ts';
 
 /** The live processes, and how they differ. */
 export function NodesPage() {
-  usePage('Nodes');
   const watch = { topics: ['counts', 'nodes'] } as const;
   const resource = useResource<NodeList>('/api/operator/nodes', watch, { after: nodesAfter });
   return (
-    <div class="page">
+    <Page title="Nodes">
       <h1>Nodes</h1>
       <Shown resource={resource} what="nodes">
         {({ nodes, differs, asOf }) =>
@@ -31,7 +30,7 @@ export function NodesPage() {
           )
         }
       </Shown>
-    </div>
+    </Page>
   );
 }
 

@@ -7,19 +7,17 @@ import { useResource } from '../data/resource.ts';
 import type { Activity, Overview } from '../data/shapes.ts';
 import { Bars, type Bar } from '../components/bars.tsx';
 import { Card } from '../components/card.tsx';
-import { ErrorCode } from '../components/error-code.tsx';
-import { Dependencies } from '../components/dependencies.tsx';
+import { ErrorCode } from '../components/codes.tsx';
+import { Page } from '../components/page.tsx';
+import { Dependencies, StateMark } from '../components/status-marks.tsx';
 import { Chips } from '../components/filter-fields.tsx';
 import { Shape } from '../components/icons.tsx';
-import { StateMark } from '../components/status-marks.tsx';
 import { Matter } from '../components/matters.tsx';
 import { Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Shown, Warning } from '../components/view-states.tsx';
 import { countText, latencyText, nodeName } from '../labels/format.ts';
-import { reasonWords } from '../labels/reasons.ts';
-import { STATE_NAMES, STATES } from '../labels/states.ts';
+import { reasonWords, STATE_NAMES, STATES } from '../labels/sessions.ts';
 import { OverviewHeading } from './overview/emergency-stop.tsx';
 import { OverTime } from './overview/over-time.tsx';
 import { SpendCard } from './overview/spend.tsx';
@@ -36,7 +34,6 @@ const UNREAD = '–';
 
 /** The state of the service, with what is wrong first. */
 export function OverviewPage() {
-  usePage('Overview');
   const { tenantId } = useScope();
   const resource = useResource<Overview>(
     `/api/operator/overview${queryText({ tenantId })}`,
@@ -47,12 +44,12 @@ export function OverviewPage() {
       : { besideFeedMs: UNTOLD_MS, partly: PARTLY },
   );
   return (
-    <div class="page overview">
+    <Page title="Overview" class="page overview">
       <OverviewHeading />
       <Shown key={tenantId} resource={resource} what="the overview">
         {(overview) => <Standing overview={overview} />}
       </Shown>
-    </div>
+    </Page>
   );
 }
 

@@ -5,17 +5,16 @@ import { logOut } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import type { OwnLogins } from '../data/shapes.ts';
 import { FormDialog } from '../components/modal.tsx';
+import { Page } from '../components/page.tsx';
 import { Ago, Countdown, Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { Table, type Column } from '../components/table.tsx';
 import { Shown } from '../components/view-states.tsx';
 
 /** The operator's own logins. */
 export function OwnLoginsPage() {
-  usePage('Your logins');
   const resource = useResource<OwnLogins>('/api/auth/logins', { topics: ['counts'] });
   return (
-    <div class="page">
+    <Page title="Your logins">
       <h1>Your logins</h1>
       <p class="soft">Each is a browser in which you logged in. End one that you do not know, or no longer use.</p>
       <Shown resource={resource} what="your logins">
@@ -27,7 +26,7 @@ export function OwnLoginsPage() {
           />
         )}
       </Shown>
-    </div>
+    </Page>
   );
 }
 

@@ -4,12 +4,12 @@ import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
 import { Bars } from '../components/bars.tsx';
 import { Card, Fact, IdFact, Ref, TimeFact } from '../components/card.tsx';
-import { ErrorCode } from '../components/error-code.tsx';
+import { ErrorCode } from '../components/codes.tsx';
+import { Page } from '../components/page.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { Matter } from '../components/matters.tsx';
 import { CopyMenu } from '../components/menu.tsx';
 import { Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Empty, knownOf, Shown } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
@@ -23,10 +23,9 @@ export function RefusalPage() {
   const { to } = useScope();
   const found = knownOf(resource);
   const code = found?.found === 'exact' ? found.refusal.code : undefined;
-  usePage(code ?? requestId);
   useKeys({ Escape: () => route(to('/console/refusals')) });
   return (
-    <div class="page">
+    <Page title={code ?? requestId}>
       <div class="title-row">
         <h1>{code === undefined ? 'Request' : <ErrorCode code={code} />}</h1>
         <span class="spring" />
@@ -40,7 +39,7 @@ export function RefusalPage() {
           {(answer) => (answer.found === 'exact' ? <Exact refusal={answer.refusal} /> : <Minute minute={answer} />)}
         </Shown>
       )}
-    </div>
+    </Page>
   );
 }
 

@@ -7,20 +7,18 @@ import { now } from '../data/server-time.ts';
 import type { Refusal, RefusalPage } from '../data/shapes.ts';
 import { Bars } from '../components/bars.tsx';
 import { Card } from '../components/card.tsx';
-import { ErrorCode } from '../components/error-code.tsx';
-import { ColumnsChart } from '../components/columns-chart.tsx';
-import { DownloadRows } from '../components/download-rows.tsx';
+import { ErrorCode, Parts } from '../components/codes.tsx';
+import { ColumnsChart, columnsOf } from '../components/columns-chart.tsx';
+import { DownloadRows } from '../components/download.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../components/filter-fields.tsx';
 import { Fresh } from '../components/freshness.tsx';
 import { Matter } from '../components/matters.tsx';
+import { Page } from '../components/page.tsx';
 import { Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { SavedViews } from '../components/saved-views.tsx';
 import { More, Table, type Column } from '../components/table.tsx';
-import { Parts } from '../components/text-parts.tsx';
 import { Empty, Shown } from '../components/view-states.tsx';
 import { countText, sumOf } from '../labels/format.ts';
-import { columnsOf } from '../labels/series.ts';
 
 const NAMES = ['code', 'tenantId', 'keyId', 'network', 'from', 'to'] as const;
 type Filter = FilterOf<(typeof NAMES)[number]>;
@@ -33,7 +31,6 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
 
 /** What was refused, and why. The filter is in the address. */
 export function RefusalsPage() {
-  usePage('Refusals');
   const { filter, text: key, field, onClear } = useFilter(NAMES);
   const list = usePagedRows<RefusalPage, Refusal>(key, {
     address: () => `/api/operator/refusals${queryText({ ...asked(filter), limit: '100' })}`,
@@ -47,7 +44,7 @@ export function RefusalsPage() {
     },
   });
   return (
-    <div class="page">
+    <Page title="Refusals">
       <div class="title-row">
         <h1>Refusals</h1>
         <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
@@ -80,7 +77,7 @@ export function RefusalsPage() {
       <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="refusals">
         {(page) => <Found page={page} list={list} filter={filter} />}
       </Shown>
-    </div>
+    </Page>
   );
 }
 

@@ -4,18 +4,17 @@ import { useResource } from '../data/resource.ts';
 import type { Secrets, SecretTenant } from '../data/shapes.ts';
 import { Matter, Matters } from '../components/matters.tsx';
 import { OpenButton } from '../components/modal.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { Ago } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Table, type Column } from '../components/table.tsx';
-import { Parts } from '../components/text-parts.tsx';
-import { knownOf, NoTenant, Outdated, Unread } from '../components/view-states.tsx';
+import { Parts } from '../components/codes.tsx';
+import { knownOf, NoTenant } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
-import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
+import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secret-dialogs.tsx';
 
 /** The secrets of all tenants, or of the one in the address; never their values. */
 export function SecretsPage() {
-  usePage('Secrets');
   const { tenantId } = useScope();
   // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Secrets>('/api/operator/secrets', { topics: ['audit'] });
@@ -24,8 +23,7 @@ export function SecretsPage() {
   const { tenants, secrets, missing } = found;
   const shown = tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
-    <div class="page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Secrets" resource={resource}>
       <div class="title-row">
         <h1>Secrets</h1>
         <span class="spring" />
@@ -52,7 +50,7 @@ export function SecretsPage() {
           secrets={secrets.filter((secret) => secret.tenantId === tenant.id)}
         />
       ))}
-    </div>
+    </Page>
   );
 }
 

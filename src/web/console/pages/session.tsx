@@ -1,6 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
-import type { Failure } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { whyNoEnd } from '../data/ending.ts';
 import { useMachinesRead } from '../data/machines.ts';
@@ -8,21 +7,20 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { listAddress } from '../data/places.ts';
 import { noteServerTime } from '../data/server-time.ts';
-import { chosenOf, useSessionTimeline, type About } from '../data/session-timeline.ts';
+import { chosenOf, useSessionTimeline, ABOUT, type About } from '../data/session-timeline.ts';
 import type { SessionDetail } from '../data/shapes.ts';
 import { charted } from '../data/timeline.ts';
 import { Calls } from '../components/calls.tsx';
 import { Ref } from '../components/card.tsx';
 import { EndButton } from '../components/end-button.tsx';
 import { History } from '../components/history.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { useKeys } from '../components/shortcuts.ts';
 import { StateMark } from '../components/status-marks.tsx';
 import { CopyMenu } from '../components/menu.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
-import { Failed, knownOf, Loading, Outdated, Unread } from '../components/view-states.tsx';
-import { agentName, shortName } from '../labels/format.ts';
-import { AboutChips } from './session/about-chips.tsx';
+import { Failed, knownOf, Loading, Outdated } from '../components/view-states.tsx';
+import { agentName, shortName, countText } from '../labels/format.ts';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 import { Whisper } from './session/whisper.tsx';
 
@@ -32,24 +30,28 @@ export function SessionPage() {
   const isReady = useMachinesRead();
   const resource = useResource<SessionDetail>(path, { topics: ['counts'], ref });
   const detail = knownOf(resource);
-  usePage(detail === undefined ? 'Session' : `${detail.tenantId} ${shortName(detail.emailHash)}`);
+  const title = detail === undefined ? 'Session' : `${detail.tenantId} ${shortName(detail.emailHash)}`;
   useEffect(() => {
     if (detail !== undefined && detail.endedAt === null)
       noteServerTime(Date.parse(detail.session.startedAt) + (detail.session.durationSec + 0.5) * 1000, true);
   }, [detail]);
 
-  if (detail === undefined || !isReady) return <Unread title="Session" resource={resource} what="this session" />;
-  return <Shown detail={detail} path={path} text={resource.text.value} failure={resource.failure.value} />;
+  if (detail === undefined || !isReady)
+    return <Unread title={title} heading="Session" resource={resource} what="this session" />;
+  return (
+    <Page title={title} class="page session-page" resource={resource}>
+      <FoundSession detail={detail} path={path} text={resource.text.value} />
+    </Page>
+  );
 }
 
-interface ShownProps {
+interface FoundSessionProps {
   readonly detail: SessionDetail;
   readonly path: string;
   readonly text: string;
-  readonly failure: Failure | undefined;
 }
 
-function Shown({ detail, path, text, failure }: ShownProps) {
+function FoundSession({ detail, path, text }: FoundSessionProps) {
   const { ref, state, emailHash } = detail;
   const { query, route } = useLocation();
   const { to } = useScope();
@@ -67,8 +69,7 @@ function Shown({ detail, path, text, failure }: ShownProps) {
   });
 
   return (
-    <div class="page session-page">
-      <Outdated failure={failure} />
+    <>
       <div class="title-row">
         <h1>
           {agentName(detail)} <code>{shortName(emailHash)}</code>
@@ -109,7 +110,7 @@ function Shown({ detail, path, text, failure }: ShownProps) {
         <Calls calls={detail.calls} />
         <SessionNotes detail={detail} />
       </History>
-    </div>
+    </>
   );
 }
 
@@ -128,5 +129,39 @@ function NoRows({ timeline: { events, failure }, isFiltered }: NoRowsProps) {
         ? 'Nothing of that happened, or it is kept no more.'
         : 'Nothing is kept of it. Events are written within a second, and kept for a while.'}
     </p>
+  );
+}
+
+interface AboutProps {
+  /** An empty list stands for everything. */
+  readonly chosen: readonly About[];
+  /** Undefined until known. */
+  readonly counts: Partial<Record<About, number>> | undefined;
+  /** Choices whose count reached its maximum: there may be more rows. */
+  readonly atLeast: readonly About[];
+  readonly onChoose: (chosen: readonly About[]) => void;
+}
+
+/** Chooses what a session's timeline is about; each choice shows its number of rows. */
+function AboutChips({ chosen, counts, atLeast, onChoose }: AboutProps) {
+  const toggle = (about: About): void =>
+    onChoose(chosen.includes(about) ? chosen.filter((one) => one !== about) : [...chosen, about]);
+  return (
+    <div class="about" role="group" aria-label="Shown">
+      <button type="button" aria-pressed={chosen.length === 0} onClick={() => onChoose([])}>
+        All
+      </button>
+      {(Object.entries(ABOUT) as [About, string][]).map(([about, words]) => (
+        <button key={about} type="button" aria-pressed={chosen.includes(about)} onClick={() => toggle(about)}>
+          {words}{' '}
+          {counts !== undefined && (
+            <span class="soft figure">
+              {countText(counts[about] ?? 0)}
+              {atLeast.includes(about) && '+'}
+            </span>
+          )}
+        </button>
+      ))}
+    </div>
   );
 }

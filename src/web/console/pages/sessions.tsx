@@ -2,29 +2,28 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { isForbidden } from '../data/api.ts';
 import { dialog, endTargets, say } from '../data/dialogs.ts';
-import { whyNoEnd } from '../data/ending.ts';
-import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
-import { askedFilter, feedFilter, FILTER_NAMES } from '../data/filter.ts';
+import { whyNoEnd, NOT_FOR_ENDING, type EndFilter } from '../data/ending.ts';
+import { askedFilter, feedFilter, FILTER_NAMES, toggled, type FilterName } from '../data/filter.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { Download } from '../components/download.tsx';
 import { EndButton } from '../components/end-button.tsx';
-import { useFilter } from '../components/filter-fields.tsx';
+import { useFilter, Choice, FilterForm, Text } from '../components/filter-fields.tsx';
 import { Fresh } from '../components/freshness.tsx';
-import { usePage } from '../components/page-title.ts';
+import { Page } from '../components/page.tsx';
 import { SavedViews } from '../components/saved-views.tsx';
 import { Empty, Failed, Loading, Outdated } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
-import { SessionFilter } from './sessions/session-filter.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
+import { StateMark } from '../components/status-marks.tsx';
+import { REASON_NAMES, reasonWords, STATE_NAMES } from '../labels/sessions.ts';
 
 /** Filters that an export does not support: it has no pages, and is not for finding a single session. */
 const NOT_FOR_EXPORT = ['endingWithinSec', 'q'] as const;
 
 /** The sessions that match a filter. The filter is in the address; the selection is not. */
 export function SessionsPage() {
-  usePage('Sessions');
   const chosenBy = useFilter(FILTER_NAMES);
   const { filter, text: address } = chosenBy;
   const rows = useMemo(() => rowsOf(address, filter), [address]);
@@ -62,7 +61,7 @@ export function SessionsPage() {
   const chosen = open.length;
   const whyNot = whyNoEnd() ?? (chosen > 0 ? undefined : whyNoneFound(selected.value.size > 0, isEndable));
   return (
-    <div class="page list-page">
+    <Page title="Sessions" class="page list-page">
       <div class="title-row">
         <h1>Sessions</h1>
         <Fresh count={rows.fresh.value.length} onShow={() => rows.showFresh()} />
@@ -80,7 +79,7 @@ export function SessionsPage() {
         <Download what="sessions" words="Download all that the filter finds" filters={asked} />
       )}
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
-    </div>
+    </Page>
   );
 }
 
@@ -133,5 +132,56 @@ function Found({ rows, onEnd, isFiltered }: FoundProps) {
         Start one at the <a href="/demo">demo</a>; it shows here within seconds.
       </p>
     </Empty>
+  );
+}
+
+const TIMES: readonly (readonly [from: string, words: string])[] = [
+  ['-15m', 'last 15 min'],
+  ['-1h', 'last hour'],
+  ['-24h', 'last 24 h'],
+  ['-7d', 'last 7 days'],
+];
+
+/** Every choice goes into the address at once. */
+function SessionFilter({ filter, field, onClear }: ReturnType<typeof useFilter<FilterName>>) {
+  const state = field('state');
+  const states = state.value.split(',');
+  return (
+    <FilterForm onClear={onClear} isSavable>
+      <div class="chips" role="group" aria-label="State">
+        {STATE_NAMES.map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            aria-pressed={states.includes(name)}
+            onClick={() => state.onSet(toggled(state.value, name))}
+          >
+            <StateMark state={name} />
+          </button>
+        ))}
+      </div>
+      <Text label="Tenant" suggest="tenant" {...field('tenantId')} isFirst />
+      <Text label="Key" suggest="key" {...field('keyId')} />
+      <Text label="Agent" suggest="agent" {...field('agentId')} />
+      {/* Ids are usually looked up by the search, but a link may filter by one. */}
+      {filter.q !== undefined && <Text label="Id or ref" {...field('q')} />}
+      {filter.subject !== undefined && <Text label="Subject" {...field('subject')} />}
+      <Choice
+        {...field('caller')}
+        label="Caller"
+        values={[
+          ['widget', 'widget'],
+          ['console', 'console'],
+        ]}
+      />
+      <Choice
+        {...field('reason')}
+        label="Ended by"
+        values={REASON_NAMES.map((reason) => [reason, reasonWords(reason)] as const)}
+      />
+      <Choice label="Started" values={TIMES} {...field('from')} />
+      {filter.to !== undefined && <Choice label="Started before" values={[]} {...field('to')} />}
+    </FilterForm>
   );
 }

@@ -5,10 +5,10 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { AddressChoice } from '../components/filter-fields.tsx';
 import { Matter } from '../components/matters.tsx';
-import { usePage } from '../components/page-title.ts';
+import { Page, Unread } from '../components/page.tsx';
 import { Table, type Column } from '../components/table.tsx';
-import { Parts } from '../components/text-parts.tsx';
-import { Empty, knownOf, Outdated, Unread, Warning } from '../components/view-states.tsx';
+import { Parts } from '../components/codes.tsx';
+import { Empty, knownOf, Warning } from '../components/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
   /** Whether nodes have different values for it. */
@@ -17,7 +17,6 @@ type Setting = OperatorSettings['settings'][number] & {
 
 /** The service's settings, read-only. */
 export function SettingsPage() {
-  usePage('Settings');
   const { path, query, route } = useLocation();
   const resource = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
   const settings = knownOf(resource);
@@ -30,8 +29,7 @@ export function SettingsPage() {
       row: { ...setting, isMixed: settings.differs.includes(setting.name) },
     }));
   return (
-    <div class="page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Settings" resource={resource}>
       <div class="title-row">
         <h1>Settings</h1>
         <input
@@ -55,7 +53,7 @@ export function SettingsPage() {
       ) : (
         <Table caption="Variables" columns={COLUMNS} rows={rows} />
       )}
-    </div>
+    </Page>
   );
 }
 

@@ -7,12 +7,13 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
 import type { UsageReport, UsageRow } from '../data/shapes.ts';
-import { askedRange, everyDay, everyHour, usageHref } from '../data/usage-range.ts';
+import { askedRange, everyDay, everyHour } from '../data/usage-range.ts';
+import { usageHref } from '../data/links.ts';
 import { Card } from '../components/card.tsx';
 import { ColumnsChart } from '../components/columns-chart.tsx';
 import { Download } from '../components/download.tsx';
 import { Chips, Choice, FilterForm, Text } from '../components/filter-fields.tsx';
-import { usePage } from '../components/page-title.ts';
+import { Page } from '../components/page.tsx';
 import { More } from '../components/table.tsx';
 import { Empty, Shown } from '../components/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
@@ -32,7 +33,6 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
 
 /** Who used what. The choices are in the address. */
 export function UsagePage() {
-  usePage('Usage');
   const { query, route } = useLocation();
   const by: By = BYS.find((each) => each === query['by']) ?? 'subject';
   // By session, usage is added up only for the last day.
@@ -52,7 +52,7 @@ export function UsagePage() {
   const set = (name: string) => (value: string) =>
     route(usageHref({ ...chosen, sorted: query['sorted'], [name]: value.trim() }));
   return (
-    <div class="page">
+    <Page title="Usage">
       <h1>Usage</h1>
       <FilterForm>
         <Chips label="By" value={by} values={BYS.map((each) => [each, each] as const)} onSet={set('by')} />
@@ -100,7 +100,7 @@ export function UsagePage() {
       </Shown>
       {/* Shown only once the table above has loaded, which would otherwise push it down. */}
       {may('see-installation') && (list.page.value ?? list.failure.value) !== undefined && <Reconciled />}
-    </div>
+    </Page>
   );
 }
 

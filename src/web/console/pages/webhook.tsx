@@ -1,28 +1,22 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { post } from '../data/api.ts';
-import { auditOf } from '../data/audit.ts';
+import { auditOf, webhookApi } from '../data/links.ts';
+import type { Delivery, DeliveryPage, Webhook, WebhookReply } from '../data/shapes.ts';
 import { mayChange } from '../data/identity.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { useResource } from '../data/resource.ts';
-import { webhookApi, type Delivery, type DeliveryPage, type Webhook, type WebhookReply } from '../data/webhooks.ts';
 import { Fact, IdFact, Ref, Section } from '../components/card.tsx';
 import { Choice, FilterForm, Text, useFilter } from '../components/filter-fields.tsx';
 import { FoundList } from '../components/found-list.tsx';
 import { Matter } from '../components/matters.tsx';
 import { OpenButton, sayOutcome } from '../components/modal.tsx';
+import { Page, Unread } from '../components/page.tsx';
 import { Countdown, Moment } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
-import { Empty, knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { Empty, knownOf } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
 import { WebhookMark } from './webhooks.tsx';
-import { DELIVERY_COLUMNS } from './webhooks/deliveries.tsx';
-import { ReplayDialog } from './webhooks/replay-dialog.tsx';
-import {
-  ChangeWebhookDialog,
-  DeleteWebhookDialog,
-  DisableWebhookDialog,
-  RotateWebhookDialog,
-} from './webhooks/webhook-dialogs.tsx';
+import { DELIVERY_COLUMNS } from './delivery.tsx';
+import { ReplayDialog, ChangeWebhookDialog, DeleteWebhookDialog, DisableWebhookDialog, RotateWebhookDialog } from './webhook-dialogs.tsx';
 import { SECOND_MS } from '../data/durations.ts';
 
 const EVERY_MS = 2 * SECOND_MS;
@@ -34,15 +28,14 @@ export function WebhookPage() {
   const id = useRoute().params['id'] ?? '';
   const resource = useResource<WebhookReply>(webhookApi(id), { topics: ['audit'] }, { besideFeedMs: EVERY_MS });
   const webhook = knownOf(resource)?.webhook;
-  usePage(webhook === undefined ? 'Webhook' : new URL(webhook.url).host);
+  const title = webhook === undefined ? 'Webhook' : new URL(webhook.url).host;
   // A webhook that was deleted meanwhile is no longer shown.
   if (webhook === undefined || resource.failure.value?.kind === 'missing')
-    return <Unread title="Webhook" resource={resource} what="this webhook" />;
+    return <Unread title={title} heading="Webhook" resource={resource} what="this webhook" />;
   return (
-    <div class="page">
-      <Outdated failure={resource.failure.value} />
+    <Page title={title} resource={resource}>
       <div class="title-row">
-        <h1 class="break">{new URL(webhook.url).host}</h1>
+        <h1>{title}</h1>
         <WebhookMark state={webhook.state} />
         <span class="spring" />
         {mayChange.value && <Changes webhook={webhook} />}
@@ -64,7 +57,7 @@ export function WebhookPage() {
         </dl>
       </Section>
       <Deliveries id={id} />
-    </div>
+    </Page>
   );
 }
 

@@ -1,16 +1,17 @@
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
-import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
+import { webhookPage } from '../data/links.ts';
+import type { Webhook, Webhooks } from '../data/shapes.ts';
+import { Page, Unread } from '../components/page.tsx';
 import { Standing } from '../components/status-marks.tsx';
 import { OpenButton } from '../components/modal.tsx';
 import { Ago } from '../components/times.tsx';
-import { usePage } from '../components/page-title.ts';
 import { useScope } from '../components/scope.tsx';
 import { Table, type Column } from '../components/table.tsx';
-import { Empty, knownOf, Outdated, Unread } from '../components/view-states.tsx';
+import { Empty, knownOf } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
-import { AddWebhookDialog } from './webhooks/webhook-dialogs.tsx';
+import { AddWebhookDialog } from './webhook-dialogs.tsx';
 
 /** The state of a webhook endpoint. */
 export function WebhookMark({ state }: Pick<Webhook, 'state'>) {
@@ -20,15 +21,13 @@ export function WebhookMark({ state }: Pick<Webhook, 'state'>) {
 
 /** The webhooks of the installation, and of all tenants or the one in the address. */
 export function WebhooksPage() {
-  usePage('Webhooks');
   const { tenantId } = useScope();
   const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
   const found = knownOf(resource);
   if (found === undefined) return <Unread title="Webhooks" resource={resource} what="the webhooks" />;
   const webhooks = found.webhooks.filter((one) => tenantId === '' || one.tenantId === tenantId);
   return (
-    <div class="page">
-      <Outdated failure={resource.failure.value} />
+    <Page title="Webhooks" resource={resource}>
       <div class="title-row">
         <h1>Webhooks</h1>
         <span class="spring" />
@@ -44,7 +43,7 @@ export function WebhooksPage() {
       ) : (
         <Table caption="Webhooks" columns={COLUMNS} rows={webhooks.map((row) => ({ key: row.id, row }))} />
       )}
-    </div>
+    </Page>
   );
 }
 

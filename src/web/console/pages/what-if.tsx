@@ -5,12 +5,11 @@ import { post, type Failure } from '../data/api.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
-import type { Keys } from '../data/keys.ts';
-import type { WhatIf } from '../data/shapes.ts';
+import type { WhatIf, Keys } from '../data/shapes.ts';
 import { Card } from '../components/card.tsx';
 import { Chips } from '../components/filter-fields.tsx';
 import { Refused, SelectField } from '../components/modal.tsx';
-import { usePage } from '../components/page-title.ts';
+import { Page } from '../components/page.tsx';
 import { useScope } from '../components/scope.tsx';
 import { Empty, Shown } from '../components/view-states.tsx';
 import { moneyText } from '../../../protocol/money.ts';
@@ -31,17 +30,16 @@ const ENDS = [
 
 /** What would have happened with another limit or budget, before setting it. */
 export function WhatIfPage() {
-  usePage('What if');
   const { tenantId } = useScope();
   const resource = useResource<Keys>(`/api/operator/keys${queryText({ tenantId })}`, { topics: [] });
   return (
-    <div class="page">
+    <Page title="What if">
       <h1>What if</h1>
       <p class="soft">What a limit or a budget would have refused, ended and saved. Nothing is set.</p>
       <Shown key={tenantId} resource={resource} what="keys">
         {(list) => (list.tenants.length === 0 ? <Empty title="There is no tenant" /> : <Ask list={list} />)}
       </Shown>
-    </div>
+    </Page>
   );
 }
 

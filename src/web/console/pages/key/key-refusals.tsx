@@ -3,7 +3,7 @@ import type { RefusalPage } from '../../data/shapes.ts';
 import { queryText } from '../../data/query.ts';
 import { countText } from '../../labels/format.ts';
 import { Section } from '../../components/card.tsx';
-import { ErrorCode } from '../../components/error-code.tsx';
+import { ErrorCode } from '../../components/codes.tsx';
 import { Shown } from '../../components/view-states.tsx';
 import type { Resource } from '../../data/resource.ts';
 

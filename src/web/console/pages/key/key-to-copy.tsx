@@ -1,5 +1,5 @@
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
-import { Copied, CopyButton } from '../../components/copy-button.tsx';
+import { Copied, CopyButton } from '../../components/codes.tsx';
 
 /** The HTML that a page needs. Nothing in it is secret. */
 function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {

@@ -6,11 +6,10 @@ import type { KeyBots } from '../../../../protocol/challenge.ts';
 import type { issueKeyReply, issueKeyRequest } from '../../../../protocol/operator/key.ts';
 import { post } from '../../data/api.ts';
 import { isOfInstallation } from '../../data/identity.ts';
-import type { KeyTenant } from '../../data/keys.ts';
-import type { Output } from '../../data/shapes.ts';
+import type { Output, KeyTenant } from '../../data/shapes.ts';
 import { FormDialog, SelectField, TextField, textOf, textsOf } from '../../components/modal.tsx';
 import { Unloaded } from '../../components/view-states.tsx';
-import { LIMITS, TOTALS } from '../../labels/limits.ts';
+import { LIMITS, TOTALS } from '../../labels/keys.ts';
 import { KeyToCopy } from '../key/key-to-copy.tsx';
 
 interface Props {

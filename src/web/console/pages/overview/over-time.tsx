@@ -2,9 +2,8 @@ import { queryText } from '../../data/query.ts';
 import { zone } from '../../data/preferences.ts';
 import { useResource } from '../../data/resource.ts';
 import type { ActivitySeries } from '../../data/shapes.ts';
-import { ColumnsChart } from '../../components/columns-chart.tsx';
+import { ColumnsChart, columnsOf } from '../../components/columns-chart.tsx';
 import { Shown } from '../../components/view-states.tsx';
-import { columnsOf } from '../../labels/series.ts';
 import { SECOND_MS } from '../../data/durations.ts';
 
 /** Nodes save their counts every five seconds, and a column covers at least a minute. */

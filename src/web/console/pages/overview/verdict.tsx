@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { freshness, isUnread } from '../../data/live.ts';
 import { now } from '../../data/server-time.ts';
 import type { Overview } from '../../data/shapes.ts';
-import { DependencyMark } from '../../components/dependencies.tsx';
+import { DependencyMark } from '../../components/status-marks.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Warning } from '../../components/view-states.tsx';
 import { agoText, countText, nodeName } from '../../labels/format.ts';

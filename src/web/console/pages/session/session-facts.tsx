@@ -1,13 +1,12 @@
-import { auditOf } from '../../data/audit.ts';
+import { auditOf, keyPage } from '../../data/links.ts';
 import { ending } from '../../data/ending.ts';
-import { keyPage } from '../../data/keys.ts';
 import { queryText } from '../../data/query.ts';
 import type { SessionDetail } from '../../data/shapes.ts';
 import { Fact, IdFact, Section, TimeFact } from '../../components/card.tsx';
 import { Ago, Countdown, Moment, Span } from '../../components/times.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../labels/format.ts';
-import { limitRows } from '../../labels/limits.ts';
+import { limitRows } from '../../labels/keys.ts';
 
 /** Everything about a session that has no other place on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {

@@ -4,7 +4,7 @@ import { post, type Failure } from '../../data/api.ts';
 import { Section } from '../../components/card.tsx';
 import { useKeys } from '../../components/shortcuts.ts';
 import { Warning } from '../../components/view-states.tsx';
-import { onSend } from '../../components/on-submit.ts';
+import { onSend } from '../../components/modal.tsx';
 
 const MAX_LENGTH = 1000;
 

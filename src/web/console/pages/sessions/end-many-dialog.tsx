@@ -3,13 +3,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../data/api.ts';
 import { closeDialog } from '../../data/dialogs.ts';
-import { countOpen, endPart, type EndFilter, type OpenCount } from '../../data/ending-many.ts';
+import { countOpen, endPart, type EndFilter, type OpenCount } from '../../data/ending.ts';
 import { refreshAll } from '../../data/live.ts';
 import { SessionMark, StateMark } from '../../components/status-marks.tsx';
-import { Modal, ReasonField, Refused } from '../../components/modal.tsx';
+import { Modal, ReasonField, Refused, onSend } from '../../components/modal.tsx';
 import { Warning } from '../../components/view-states.tsx';
 import { countText } from '../../labels/format.ts';
-import { onSend } from '../../components/on-submit.ts';
 
 const MAX_SHOWN = 5;
 const MAX_TENANTS = 6;

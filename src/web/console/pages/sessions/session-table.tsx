@@ -11,7 +11,7 @@ import { useSorted } from '../../components/sorting.tsx';
 import { More, Table, type Column } from '../../components/table.tsx';
 import { moneyText } from '../../../../protocol/money.ts';
 import { agentName, shortName } from '../../labels/format.ts';
-import { reasonWords } from '../../labels/reasons.ts';
+import { reasonWords } from '../../labels/sessions.ts';
 import { useVirtualRows } from './virtual-rows.ts';
 
 interface Props {

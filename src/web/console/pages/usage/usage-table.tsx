@@ -5,7 +5,7 @@ import type { SearchHit } from '../../../../protocol/operator/search.ts';
 import { queryText } from '../../data/query.ts';
 import { search } from '../../data/search.ts';
 import type { UsageReport, UsageRow } from '../../data/shapes.ts';
-import { usageHref } from '../../data/usage-range.ts';
+import { usageHref } from '../../data/links.ts';
 import { StateOrWord } from '../../components/status-marks.tsx';
 import { Moment } from '../../components/times.tsx';
 import { Table, type Column } from '../../components/table.tsx';

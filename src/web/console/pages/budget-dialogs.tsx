@@ -1,12 +1,12 @@
 /** Creates, changes and deletes budgets. */
 import { useSignal } from '@preact/signals';
-import type { changeBudgetRequest, makeBudgetRequest } from '../../../../protocol/operator/budget.ts';
-import { patch, post, remove } from '../../data/api.ts';
-import { isOfInstallation } from '../../data/identity.ts';
-import { queryText } from '../../data/query.ts';
-import type { Budget, BudgetTenant, Output } from '../../data/shapes.ts';
-import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../../components/modal.tsx';
-import { AT_LIMIT, PERIODS } from '../../labels/budgets.ts';
+import type { changeBudgetRequest, makeBudgetRequest } from '../../../protocol/operator/budget.ts';
+import { patch, post, remove } from '../data/api.ts';
+import { isOfInstallation } from '../data/identity.ts';
+import { queryText } from '../data/query.ts';
+import type { Budget, BudgetTenant, Output } from '../data/shapes.ts';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf } from '../components/modal.tsx';
+import { AT_LIMIT, PERIODS } from '../labels/budgets.ts';
 
 /** Reads the fields of a budget that can be changed. */
 function termsOf(data: FormData) {

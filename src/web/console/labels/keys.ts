@@ -1,5 +1,6 @@
 import { moneyText } from '../../../protocol/money.ts';
 import { countText } from './format.ts';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
 
 /** The names of a widget key's limits: `limits` apply to each visitor, `totals` to all of them together. */
 export const LIMITS = {
@@ -52,4 +53,18 @@ export function limitRows(
     const whole = ofTenant === undefined ? 'whole key' : 'whole tenant';
     return { name: shared === undefined ? words : `${words}, ${whole}`, value: text, setBy };
   });
+}
+
+type KeyWarning = OperatorKey['warnings'][number];
+
+/** Why a key is open, as words that follow its name. */
+const WARNINGS: Readonly<Record<KeyWarning, string>> = {
+  overrides: 'pages may ask for any model and instructions',
+  no_totals: 'nothing bounds what all its visitors use in a day',
+  any_agent: 'pages may ask for any agent, or for none',
+};
+
+/** `pages may ask for any agent, or for none; …`. Warnings that only a later version knows are shown by their names. */
+export function warningWords(warnings: readonly KeyWarning[]): string {
+  return warnings.map((warning) => WARNINGS[warning] ?? warning).join('; ');
 }

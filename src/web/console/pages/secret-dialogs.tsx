@@ -1,9 +1,9 @@
 /** Changes secrets of tenants. A secret's value is sent to the service, and is not kept in the page after the dialog is closed. */
-import type { OperatorSecret, setSecretReply, signingSecretReply } from '../../../../protocol/operator/secret.ts';
-import { post } from '../../data/api.ts';
-import type { Output, SecretTenant } from '../../data/shapes.ts';
-import { Copied } from '../../components/copy-button.tsx';
-import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../../components/modal.tsx';
+import type { OperatorSecret, setSecretReply, signingSecretReply } from '../../../protocol/operator/secret.ts';
+import { post } from '../data/api.ts';
+import type { Output, SecretTenant } from '../data/shapes.ts';
+import { Copied } from '../components/codes.tsx';
+import { FormDialog, RevokeDialog, SelectField, TextField, textOf, textsOf } from '../components/modal.tsx';
 
 interface SetProps {
   readonly tenants: readonly SecretTenant[];

@@ -1,4 +1,5 @@
 import type { State } from '../data/shapes.ts';
+import { END_LABELS } from '../../../protocol/operator/end-labels.ts';
 
 /** What each state means, for people who do not know it by heart. */
 export const STATES: Readonly<Record<State, string>> = {
@@ -9,3 +10,12 @@ export const STATES: Readonly<Record<State, string>> = {
 };
 
 export const STATE_NAMES = Object.keys(STATES) as readonly State[];
+
+/** A reason that this version does not know is shown by its name. */
+const REASONS: Readonly<Record<string, string>> = END_LABELS;
+
+export const REASON_NAMES = Object.keys(REASONS);
+
+export function reasonWords(reason: string | null): string {
+  return reason === null ? '' : (REASONS[reason] ?? reason.replaceAll('_', ' '));
+}
