@@ -165,9 +165,12 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
   }
 }
 
-/** The list of an address while a view shows it. @param key what is chosen; a different choice is a different list */
-export function usePagedRows<P extends Page, R>(key: string, source: PageSource<P, R>): PagedRows<P, R> {
-  const list = useMemo(() => {
+type ListSource<P extends Page, R> = Omit<PageSource<P, R>, 'address'> & Partial<Pick<PageSource<P, R>, 'address'>>;
+
+/** The list of an address while a view shows it. @param key what is chosen, or the address; another one is another list */
+export function usePagedRows<P extends Page, R>(key: string, list: ListSource<P, R>): PagedRows<P, R> {
+  const source = { address: () => key, ...list };
+  const rows = useMemo(() => {
     const make = (before: unknown): PagedRows<P, R> => {
       const made = new PagedRows(source);
       const page = source.dimsMissing === true ? (before as PagedRows<P, R> | undefined)?.page.peek() : undefined;
@@ -178,14 +181,14 @@ export function usePagedRows<P extends Page, R>(key: string, source: PageSource<
     return keptOf(`${source.address().split('?')[0]} ${key}`, make) as PagedRows<P, R>;
   }, [key]);
   useEffect(() => {
-    const refresh = unlessRefused(list.failure, () => list.refresh());
-    const take = source.feed === undefined ? undefined : (frame: FeedFrame): boolean => list.take(frame);
-    void list.refresh();
+    const refresh = unlessRefused(rows.failure, () => rows.refresh());
+    const take = source.feed === undefined ? undefined : (frame: FeedFrame): boolean => rows.take(frame);
+    void rows.refresh();
     const stop = keepFresh({ refresh, take, besideFeedMs: source.besideFeedMs }, source.watch);
     return () => {
       stop();
       waiting.value = 0;
     };
-  }, [list]);
-  return list;
+  }, [rows]);
+  return rows;
 }

@@ -91,7 +91,7 @@ export function LoginDialog() {
     await refreshAll();
   };
   return (
-    <Modal title="Log in again" class="login-again" onClose={close}>
+    <Modal title="Log in again" onClose={close}>
       <h2>Your login is over</h2>
       <p>Log in again to go on; the page stays as it is.</p>
       <LoginForm email={me.peek()?.email} onLogin={() => void goOn()} />

@@ -28,9 +28,7 @@ const STATES: readonly (readonly [states: string, words: string])[] = [
 /** Calls at the provider, newest first, with what each has cost so far. The filter is in the address. */
 export function CallsPage() {
   const { text, field, onClear } = useFilter(NAMES);
-  const address = `/api/operator/calls${text}`;
-  const list = usePagedRows<CallList, ListedCall>(address, {
-    address: () => address,
+  const list = usePagedRows<CallList, ListedCall>(`/api/operator/calls${text}`, {
     rowsOf: ({ calls }) => calls,
     keyOf: ({ ref }) => ref,
     watch: { topics: ['counts'] },

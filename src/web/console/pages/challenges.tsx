@@ -27,7 +27,6 @@ export function ChallengesPage() {
   const { query } = useLocation();
   const address = `/api/operator/challenges${queryText({ state: query['state'] })}`;
   const list = usePagedRows<Output<typeof challengePage>, OperatorChallenge>(address, {
-    address: () => address,
     rowsOf: ({ challenges }) => challenges,
     keyOf: ({ id }) => id,
     watch: { topics: ['counts', 'audit'] },

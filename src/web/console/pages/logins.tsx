@@ -21,7 +21,6 @@ export function LoginsPage() {
   const { query } = useLocation();
   const address = `/api/operator/logins${queryText({ state: query['state'] })}`;
   const list = usePagedRows<Output<typeof loginPage>, OperatorLogin>(address, {
-    address: () => address,
     rowsOf: ({ logins }) => logins,
     keyOf: ({ id }) => id,
     watch: { topics: ['counts', 'audit'] },

@@ -44,7 +44,7 @@ export function OverviewPage() {
       : { besideFeedMs: UNTOLD_MS, partly: PARTLY },
   );
   return (
-    <Page title="Overview" class="page overview">
+    <Page title="Overview">
       <OverviewHeading />
       <Shown key={tenantId} resource={resource} what="the overview">
         {(overview) => <Standing overview={overview} />}

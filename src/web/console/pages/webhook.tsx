@@ -113,9 +113,7 @@ function Changes({ webhook }: { readonly webhook: Webhook }) {
 /** What it was told, newest first. The filter is in the address. */
 function Deliveries({ id }: { readonly id: string }) {
   const { text, field, onClear } = useFilter(NAMES);
-  const address = `${webhookApi(id)}/deliveries${text}`;
-  const list = usePagedRows<DeliveryPage, Delivery>(address, {
-    address: () => address,
+  const list = usePagedRows<DeliveryPage, Delivery>(`${webhookApi(id)}/deliveries${text}`, {
     rowsOf: ({ deliveries }) => deliveries,
     keyOf: ({ event }) => event,
     watch: { topics: ['audit'] },
