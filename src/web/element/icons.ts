@@ -1,5 +1,3 @@
-
-
 /** The element's icons, as strokes, 24 by 24. */
 export const icons = {
   voice: 'M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4',

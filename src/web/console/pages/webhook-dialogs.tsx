@@ -1,5 +1,10 @@
 /** Adds and changes webhooks, and sends again what they were told. A secret is shown once, and is not kept in the page afterwards. */
-import type { newWebhookReply, newWebhookRequest, webhookSecretReply, replayReply } from '../../../protocol/operator/webhook.ts';
+import type {
+  newWebhookReply,
+  newWebhookRequest,
+  webhookSecretReply,
+  replayReply,
+} from '../../../protocol/operator/webhook.ts';
 import { patch, post, remove } from '../data/api.ts';
 import { isOfInstallation } from '../data/identity.ts';
 import { queryText } from '../data/query.ts';

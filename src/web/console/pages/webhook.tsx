@@ -16,7 +16,13 @@ import { Empty, knownOf } from '../components/view-states.tsx';
 import { countText } from '../labels/format.ts';
 import { WebhookMark } from './webhooks.tsx';
 import { DELIVERY_COLUMNS } from './delivery.tsx';
-import { ReplayDialog, ChangeWebhookDialog, DeleteWebhookDialog, DisableWebhookDialog, RotateWebhookDialog } from './webhook-dialogs.tsx';
+import {
+  ReplayDialog,
+  ChangeWebhookDialog,
+  DeleteWebhookDialog,
+  DisableWebhookDialog,
+  RotateWebhookDialog,
+} from './webhook-dialogs.tsx';
 import { SECOND_MS } from '../data/durations.ts';
 
 const EVERY_MS = 2 * SECOND_MS;
