@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AltchaChallenge } from '../../src/protocol/challenge.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { findNumber } from '../../src/web/element/challenge/proof-of-work.ts';
+import { findNumber } from '../../src/web/element/challenge/find-number.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';

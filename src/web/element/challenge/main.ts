@@ -1,7 +1,7 @@
 import type { Language } from '../../../protocol/visitor-messages/languages.ts';
 import type { AltchaChallenge, Challenge } from '../../../protocol/challenge.ts';
 import { askProvider } from './providers.ts';
-import { work } from './proof-of-work.ts';
+import { work } from './work.ts';
 
 /** The label of the dialog in which the provider may ask the visitor something. */
 const labels: Readonly<Record<Language, string>> = {
