@@ -172,17 +172,11 @@ export class Connection implements SocketListener {
     const record = this.record;
     if (frame.type === 'attach') return record === undefined ? this.#attach(frame, at) : this.#refuseFrame();
     if (record === undefined) return this.#refuseFrame();
+    if (frame.type === 'heartbeat') return this.#heartbeat(record, frame, at);
+    if (frame.type === 'usage') return this.#usage(record, frame, at);
+    if (frame.type === 'end') return this.#end(record, at);
     if (frame.type === 'rate') return keepRating(record, frame.value, at, this.#context.deps);
-    switch (frame.type) {
-      case 'heartbeat':
-        return this.#heartbeat(record, frame, at);
-      case 'usage':
-        return this.#usage(record, frame, at);
-      case 'end':
-        return this.#end(record, at);
-      default:
-        return askCall({ record, language: this.#language, send: (answer) => this.send(answer) }, frame, this.#context);
-    }
+    return askCall({ record, language: this.#language, send: (answer) => this.send(answer) }, frame, this.#context);
   }
 
   #attach({ sm_session_id, email, language = '', wants = [] }: Frame<'attach'>, at: number): Eventually<void> {

@@ -100,7 +100,7 @@ export function badFrame(language: Language): ServerFrame {
   return { type: 'error', code: 'INVALID_REQUEST', userMessage: VISITOR_MESSAGES[language].errors.INVALID_REQUEST };
 }
 
-export function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {
+function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {
   const { code, error, additions } = refusal;
   const { retryAfter, counted, usage } = additions;
   return { type: 'error', code, error, userMessage: refusal.wordsIn(language), id, retryAfter, counted, usage };

@@ -89,11 +89,6 @@ export function sendPacked(call: Call, file: URL, own: readonly Header[] = []): 
   return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [typeOf(file), ...headers, ...own]);
 }
 
-/** Sends a file whose name changes with its content: browsers cache it without ever revalidating. */
-export function sendAsset(call: Call, file: URL): Eventually<Result> {
-  return sendPacked(call, file, [['Cache-Control', 'public, max-age=31536000, immutable']]);
-}
-
 function typeOf(file: URL): Header {
   return ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'];
 }
@@ -175,12 +170,15 @@ export function pageRoute(
 /** File names as the build makes them; a path cannot name any other file. */
 const asset = /^[\w-]+-[\w-]{8}\.(?:js|css)$/;
 
+/** Browsers cache such a file without ever revalidating. */
+const forever: Header = ['Cache-Control', 'public, max-age=31536000, immutable'];
+
 /** Files that a page of the build loads; their names change with their content. */
 export function assetRoute(page: string): Route {
   return pageRoute(`/${page}/assets/{name}`, (call) => {
     const [name = ''] = call.params;
     if (!asset.test(name)) return new Refusal('NOT_FOUND', `There is no such file of /${page}.`);
-    return sendAsset(call, webFile(`${page}/assets/${name}`));
+    return sendPacked(call, webFile(`${page}/assets/${name}`), [forever]);
   });
 }
 

@@ -188,7 +188,7 @@ export function sessionDeliveriesRoute(services: Services): Route {
   });
 }
 
-export function toOperatorDelivery(delivery: WebhookDelivery): OperatorDelivery {
+function toOperatorDelivery(delivery: WebhookDelivery): OperatorDelivery {
   const { eventId, endpointId, type, session, atMs, state, attempts, nextAtMs, doneAtMs, lastAtMs } = delivery;
   const { lastStatus, lastCode, ms } = delivery;
   return {

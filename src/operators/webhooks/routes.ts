@@ -264,7 +264,7 @@ async function findScope(
 }
 
 /** An endpoint as an operator sees it. @param waiting number of waiting deliveries */
-export function toOperatorWebhook(
+function toOperatorWebhook(
   {
     failingSinceMs,
     probeAtMs,
