@@ -194,7 +194,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an end of many sessions by an operator',
-      max: 70,
+      max: 54,
       prepare: async () => {
         const agentId = unique('agent');
         for (let n = 0; n < 2; n += 1) await openBrokered(app, key, { agentId });
