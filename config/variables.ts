@@ -1,9 +1,10 @@
-import { service } from '../src/app/variables.ts';
+import { inspect, service } from '../src/app/variables.ts';
 import { access, auth, otp } from '../src/auth/variables.ts';
 import { bots } from '../src/bots/variables.ts';
 import { calls } from '../src/calls/variables.ts';
 import { socketLimits } from '../src/channel/variables.ts';
 import { database, dataDir, migrations } from '../src/database/variables.ts';
+import { consoleOrigins, publicUrl, trustedProxies } from '../src/http/variables.ts';
 import { requestRates } from '../src/rate-limits/variables.ts';
 import { mail } from '../src/mail/variables.ts';
 import { pricesFile } from '../src/metering/variables.ts';
@@ -19,10 +20,10 @@ import { reconciliation } from '../src/reconciliation/variables.ts';
 import { redis } from '../src/redis/variables.ts';
 import { sealingKeys } from '../src/tenant-secrets/variables.ts';
 import { retentionDays } from '../src/retention/variables.ts';
-import { traces } from '../src/telemetry/traces/variables.ts';
+import { logging, traces } from '../src/telemetry/variables.ts';
 import { tenantsFile } from '../src/tenants/variables.ts';
 import { upstream } from '../src/upstream/variables.ts';
-import { heartbeatIntervalSec, voice } from '../src/voice/variables.ts';
+import { heartbeatIntervalSec, sessionRequirements, voice } from '../src/voice/variables.ts';
 import { mapVariables, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**
@@ -30,12 +31,12 @@ import { mapVariables, variablesOf, type NamesOf, type ValuesOf, type Variable }
  * are those of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
  */
 export const groups = {
-  'The service': service,
+  'The service': { ...service, publicUrl, trustedProxies, ...logging, inspect },
   'Storage and tenants': { ...database, ...redis, migrations, dataDir, tenantsFile, retentionDays },
   'Upstream model provider': { upstream },
   Reconciliation: { reconciliation },
   Calls: { calls: { ...calls, reserveSec, pricesFile } },
-  'Who may use it': access,
+  'Who may use it': { ...access, consoleOrigins, ...sessionRequirements },
   'Servers of tenants': { sealingKeys, outbound },
   'Console login': { mail, otp, auth },
   'Bot protection': { bots },

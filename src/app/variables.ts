@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import * as s from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
-import { isOrigin } from '../kernel/addresses.ts';
 
 const MAX_WORKERS = 256;
 
@@ -13,13 +12,7 @@ const workers: z.ZodType<number> = z
   .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
   .pipe(z.number().min(1, 'must be at least 1').max(MAX_WORKERS, `must be at most ${MAX_WORKERS}`));
 
-/** The service's own origin, without the trailing slash that address bars add. */
-const ownOrigin: z.ZodType<string, string> = z
-  .string()
-  .transform((text) => text.replace(/\/$/, ''))
-  .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
-
-/** Variables of the process: what it is, where it listens, what it logs. */
+/** What the process is, and where it listens. */
 export const service = {
   mode: variable(
     'NODE_ENV',
@@ -48,36 +41,11 @@ export const service = {
     '0',
     'connections that one process accepts, including sockets; 0: as many as its limit for open files allows',
   ),
-  publicUrl: variable(
-    'PUBLIC_URL',
-    ownOrigin,
-    { unset: 'http://localhost:PORT' },
-    "the service's own origin, for cookies (Secure when https), the CSRF check and links",
-    { example: 'https://voice.example.com', production: true },
-  ),
-  trustedProxies: variable(
-    'TRUST_PROXY',
-    s.networks,
-    '',
-    'comma-separated CIDRs of proxies whose X-Forwarded-For is trusted',
-    { unset: 'unset: trust nobody', example: '10.0.0.0/8' },
-  ),
-  logLevel: variable(
-    'LOG_LEVEL',
-    s.choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-    'info',
-    'how much is logged; debug logs each request and each transition',
-  ),
-  debugMetrics: variable(
-    'DEBUG_METRICS',
-    s.boolean,
-    'false',
-    'true: /metrics needs no credential and replies carry Server-Timing',
-  ),
-  inspect: variable(
-    'INSPECT',
-    s.boolean,
-    'false',
-    'true: inspectors of XState may attach on this machine, at ws://localhost:PORT/api/operator/inspect; never in production',
-  ),
 };
+
+export const inspect = variable(
+  'INSPECT',
+  s.boolean,
+  'false',
+  'true: inspectors of XState may attach on this machine, at ws://localhost:PORT/api/operator/inspect; never in production',
+);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import * as s from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
-import { isOrigin } from '../kernel/addresses.ts';
 
 /**
  * A comma-separated list in lower case: addresses, `@domain` for all addresses of a domain, or `*` for everybody. Other wildcards are refused,
@@ -24,12 +23,7 @@ function secrets(characters: number): z.ZodType<string[], string> {
   );
 }
 
-/** An origin as browsers send it: scheme, host, and the port unless it is the scheme's default. */
-const origin: z.ZodType<string, string> = z.string().refine((text) => isOrigin(text) && !text.includes('*'), {
-  message: 'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',
-});
-
-/** Who may log in, who is an operator, and what a session needs besides. */
+/** Who may log in, and who is an operator. */
 export const access = {
   jwtSecrets: variable(
     'JWT_SECRET',
@@ -65,25 +59,6 @@ export const access = {
     '',
     'comma-separated bearer tokens for trusted back ends (usage, metrics, operator API)',
     { unset: 'unset', example: 'the output of: openssl rand -hex 32', secret: 'all' },
-  ),
-  consoleOrigins: variable(
-    'CONSOLE_ORIGINS',
-    s.list.pipe(z.array(origin)),
-    { unset: "PUBLIC_URL's origin" },
-    'origins that may use the console cookie',
-    { example: 'https://voice.example.com' },
-  ),
-  requireAuthForSession: variable(
-    'REQUIRE_AUTH_FOR_SESSION',
-    s.boolean,
-    'false',
-    'true: every session needs a console login',
-  ),
-  requireOriginForWidgets: variable(
-    'REQUIRE_ORIGIN_FOR_WIDGETS',
-    s.boolean,
-    'true',
-    'true: a widget request without an Origin header gets ORIGIN_MISMATCH',
   ),
 };
 

@@ -1,4 +1,4 @@
-import { integer } from '../../config/schemas.ts';
+import { boolean, integer } from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
 
 /** How long a session may live, idle and be silent. */
@@ -30,3 +30,19 @@ export const heartbeatIntervalSec = variable(
   '45',
   'seconds between heartbeats; clients get it in the reply to a create',
 );
+
+/** What a create needs besides its tenant. */
+export const sessionRequirements = {
+  requireAuthForSession: variable(
+    'REQUIRE_AUTH_FOR_SESSION',
+    boolean,
+    'false',
+    'true: every session needs a console login',
+  ),
+  requireOriginForWidgets: variable(
+    'REQUIRE_ORIGIN_FOR_WIDGETS',
+    boolean,
+    'true',
+    'true: a widget request without an Origin header gets ORIGIN_MISMATCH',
+  ),
+};

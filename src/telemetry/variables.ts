@@ -1,6 +1,21 @@
 import { z } from 'zod';
-import * as s from '../../../config/schemas.ts';
-import { variable } from '../../../config/variable.ts';
+import * as s from '../../config/schemas.ts';
+import { variable } from '../../config/variable.ts';
+
+export const logging = {
+  logLevel: variable(
+    'LOG_LEVEL',
+    s.choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    'info',
+    'how much is logged; debug logs each request and each transition',
+  ),
+  debugMetrics: variable(
+    'DEBUG_METRICS',
+    s.boolean,
+    'false',
+    'true: /metrics needs no credential and replies carry Server-Timing',
+  ),
+};
 
 const MAX_PAIRS = 64;
 
