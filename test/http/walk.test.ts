@@ -237,7 +237,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an end, until the provider has the hang-up of its call',
-      max: 65,
+      max: 64,
       prepare: async () => {
         const opened = await openCall();
         const call = provider.lastCall;
@@ -246,7 +246,7 @@ describe('A service with brokered calls enters', () => {
     },
     {
       what: 'an end, until the hang-up of its call is answered and saved',
-      max: 68,
+      max: 67,
       prepare: async () => {
         const opened = await openCall();
         const call = provider.lastCall;
