@@ -44,6 +44,7 @@ function ended(
 }
 
 const call = aCall({
+  id: 'call_1',
   state: 'closed',
   openedAtMs: DAY_BEGIN,
   closedAtMs: DAY_BEGIN + MINUTE,
