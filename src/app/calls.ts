@@ -1,7 +1,7 @@
 import type { CallSessions } from '../calls/contract.ts';
 import { SealedRecaps } from '../calls/pages/context-carryover.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
-import { ClientSecrets } from '../calls/client-secrets.ts';
+import { Tickets } from '../calls/tickets.ts';
 import type { ServerToolParts } from '../calls/tools/tool-sender.ts';
 import { BusWhispers } from '../calls/bus-requests.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
@@ -30,7 +30,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
-    tickets: new ClientSecrets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
+    tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
     whispers: new BusWhispers({ bus: core.live.bus, clock: core.clock }),
     resumeTokens,
     awaitNext: held === undefined ? async () => undefined : held.awaitNext.bind(held),

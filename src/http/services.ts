@@ -1,7 +1,7 @@
 import type { SuspectList } from '../bots/contract.ts';
 import type { Calls } from '../calls/contract.ts';
 import type { RoomCalls } from '../calls/room-calls.ts';
-import type { ClientSecrets } from '../calls/client-secrets.ts';
+import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { EdgeWindows } from '../rate-limits/requests-per-minute.ts';
 import type { KeptMail } from '../mail/contract.ts';
@@ -51,7 +51,7 @@ export interface Services extends OperatorServices, Creates {
   readonly suspects: SuspectList;
   readonly calls: OperatorServices['calls'] &
     Calls & {
-      readonly tickets: ClientSecrets;
+      readonly tickets: Tickets;
       readonly modeOf: CallModeOf;
       /** Undefined unless pages join the provider's rooms themselves. */
       readonly ofPages: () => Pick<RoomCalls, 'hear'> | undefined;

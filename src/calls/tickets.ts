@@ -5,7 +5,7 @@ import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts
 const PREFIX = 'ek_sb_';
 const shape = /^ek_sb_[A-Za-z0-9_-]{43}$/;
 
-export interface ClientSecretsDeps {
+interface TicketsDeps {
   readonly store: CallTickets;
   /** CLIENT_SECRET_TTL_SEC. */
   readonly ttlSec: number;
@@ -19,14 +19,14 @@ export interface Ticket {
 }
 
 /**
- * The client secrets of brokered sessions, called tickets (docs/contract.md, section 5.11): `ek_sb_` and 256 random bits, which only the caller has; the
- * store has their hashes. They begin like the provider's own secrets, because its SDK accepts no others. The provider makes those of direct sessions.
+ * The client secrets of brokered sessions, called tickets (docs/contract.md, section 5.11): `ek_sb_` and 256 random bits, which only the caller has;
+ * the store has their hashes. They begin like the provider's own, because its SDK accepts no others. The provider makes those of direct sessions.
  */
-export class ClientSecrets {
+export class Tickets {
   readonly #store: CallTickets;
   readonly #ttlSec: number;
 
-  constructor({ store, ttlSec }: ClientSecretsDeps) {
+  constructor({ store, ttlSec }: TicketsDeps) {
     this.#store = store;
     this.#ttlSec = ttlSec;
   }
