@@ -6,7 +6,7 @@ import type { Steps } from '../actors/steps.ts';
 import type { Trace } from '../actors/trace.ts';
 import type { BackgroundTasks } from '../kernel/async.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { Budgets, Metering } from '../metering/contract.ts';
+import type { RemainingBudgets, Metering } from '../metering/contract.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Holds } from '../stores/holds/contract.ts';
@@ -49,7 +49,7 @@ export interface VoiceCallsDeps {
   readonly holds: Pick<Holds, 'releaseWaiting'>;
   readonly serverTools: ServerToolParts;
   readonly metering: Metering;
-  readonly budgets: Budgets;
+  readonly budgets: RemainingBudgets;
   readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'followed'>;
   readonly clock: Clock;
   readonly events: Events;

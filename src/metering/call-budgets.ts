@@ -23,7 +23,7 @@ import {
   type Account,
   type Spending,
 } from './remainder.ts';
-import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
+import type { RemainingBudgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 import { inputOf, minimumMs, outputRate, priceTokens, type Prices } from './prices.ts';
@@ -67,7 +67,7 @@ interface CallWatch {
  * Watches the remaining budget of this node's calls: shortens their responses before a ceiling, warns their sessions, and ends sessions whose cost
  * depends on time when their budget is used up (docs/contract.md, section 5.12). Where responses are what costs, only their entries end it.
  */
-export class CallBudgets implements Budgets, MeteringListener {
+export class CallBudgets implements RemainingBudgets, MeteringListener {
   readonly #deps: CallBudgetsDeps;
   readonly #watched = new Map<string, CallWatch>();
 

@@ -40,7 +40,7 @@ export interface MeteringListener {
 export type LimitResponses = (maxOutputTokens: number) => void;
 
 /** What is left for the calls that this node holds. */
-export interface Budgets {
+export interface RemainingBudgets {
   /** From now on the call's responses are shortened, its session is warned, and it is ended where that is certain. */
   watch(call: MeteredCall, limitResponses: LimitResponses): void;
   /** The call is over, or belongs to another node. */

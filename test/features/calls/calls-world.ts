@@ -14,7 +14,7 @@ import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
 import { NodeLease } from '../../../src/node/lease.ts';
-import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
+import type { RemainingBudgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import type { CallFrame, CallRequest } from '../../../src/protocol/call-frames.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
@@ -110,7 +110,7 @@ class HeardMetering implements Metering {
 }
 
 /** Gives all calls the same bound. */
-class FakeBudgets implements Budgets {
+class FakeBudgets implements RemainingBudgets {
   bound: number | undefined;
   readonly watched = new Map<string, LimitResponses>();
 
