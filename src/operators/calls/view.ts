@@ -12,7 +12,7 @@ import type { ListedCall } from '../../stores/voice-calls/contract.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { OperatorServices } from '../services.ts';
-import { hangupText } from '../../protocol/operator/hangup-labels.ts';
+import { hangupText } from '../../protocol/operator/hangup.ts';
 import { span, when } from '../sessions/explain-facts.ts';
 import type { CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 

@@ -1,6 +1,6 @@
 import { cacheFor } from '../../kernel/collections.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
-import { LATE_HANGUP_MS } from '../../protocol/operator/hangup-labels.ts';
+import { LATE_HANGUP_MS } from '../../protocol/operator/hangup.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
@@ -11,9 +11,9 @@ import type { Dependencies } from '../live/dependencies.ts';
 
 const SOON_MS = MINUTE_MS;
 /** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
-const KEPT_MS = 2000;
+export const KEPT_MS = 2000;
 /** The interval at which processes write their counts: nothing newer exists sooner. */
-const COUNTED_MS = 5000;
+export const COUNTED_MS = 5000;
 
 export interface OverviewCacheDeps {
   readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;

@@ -14,16 +14,11 @@ import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../operator-route.ts';
 import { iso } from '../../kernel/time.ts';
 import { activityOf, seriesOf } from './activity.ts';
+import { COUNTED_MS, KEPT_MS } from './overview-cache.ts';
 import { judge } from './verdict.ts';
 import { exampleNode } from '../installation/routes.ts';
 import type { Services } from '../../http/services.ts';
 import { ofTenant } from '../../protocol/fields.ts';
-
-/** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
-const KEPT_MS = 2000;
-
-/** The interval at which processes write their counts: nothing newer exists sooner. */
-const COUNTED_MS = 5000;
 
 const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { ToolCallState } from '../../../machines/tool-call/types.ts';
 import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
-import { HANGUP_WORDS } from './hangup-labels.ts';
+import { HANGUP_WORDS } from './hangup.ts';
 import {
   agentAsked,
   agentId,

@@ -1,6 +1,6 @@
 import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { HANGUP_WORDS, hangupText, LATE_HANGUP_MS } from '../../../protocol/operator/hangup-labels.ts';
+import { HANGUP_WORDS, hangupText, LATE_HANGUP_MS } from '../../../protocol/operator/hangup.ts';
 import { now } from '../data/server-time.ts';
 import type { Call } from '../data/shapes.ts';
 import { moneyText } from '../../../protocol/money.ts';
