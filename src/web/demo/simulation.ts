@@ -5,7 +5,7 @@ const MAX_LINES = 12;
 const list = element('captions', HTMLOListElement);
 
 /** Adds a line to the conversation. @returns a function that sets its text, which may grow */
-export function addCaption(speaker: 'Visitor' | 'Guide' | 'Tool'): (text: string) => void {
+function addCaption(speaker: 'Visitor' | 'Guide' | 'Tool'): (text: string) => void {
   const line = make('li', speaker.toLowerCase());
   const words = make('span');
   line.append(make('b', '', speaker), ' ', words);
