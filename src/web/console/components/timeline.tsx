@@ -89,7 +89,7 @@ export function Timeline({ machine, events, at, onStep, more, since, above, empt
       {above}
       {events.length === 0 &&
         (empty ?? <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>)}
-      <ol ref={list}>
+      <ol ref={list} class="events">
         {folded(events, at).map((entry) =>
           entry.kind === 'silence' ? (
             <li key={entry.id} class="silence">
