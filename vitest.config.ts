@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { memoryFolder } from './test/support/memory-folder.ts';
-import { PATIENT_MS } from './test/support/soon.ts';
+import { soon } from './test/support/soon.ts';
 
 const temporary = process.env['TMPDIR'] ?? memoryFolder();
 // For this process and all that it starts.
@@ -12,7 +12,7 @@ export default defineConfig({
     // A hang, and nothing else, runs into these: how busy the machine is decides no test.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: PATIENT_MS } },
+    expect: { poll: soon },
     // Not setImmediate: by it the database's driver sends what it was asked, and never sends again where one was lost.
     fakeTimers: {
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],

@@ -195,10 +195,13 @@ describe.skipIf(reason !== undefined)(`On two nodes ${reason ?? ''}`, () => {
       four[0]?.socket.close();
       await four[0]?.closed;
       await expect
-        .poll(async () => {
-          const socket = await both.connect(both.nodes[1], id, email);
-          return JSON.parse(await socket.hear().catch(() => '{}')).type;
-        })
+        .poll(
+          async () => {
+            const socket = await both.connect(both.nodes[1], id, email);
+            return JSON.parse(await socket.hear().catch(() => '{}')).type;
+          },
+          { interval: 200 },
+        )
         .toBe('attached');
     });
 
@@ -225,17 +228,21 @@ describe.skipIf(reason !== undefined)(`On two nodes ${reason ?? ''}`, () => {
       // The other node learns in its own time that somebody is watching here, so it may not report the first ends.
       const ended: string[] = [];
       await expect
-        .poll(async () => {
-          const id = await both.open(email);
-          await both.endByOperator(both.nodes[0], id);
-          ended.push(id.slice(0, 42));
-          return watching.messages
-            .map((text) => JSON.parse(text) as { type: string; changes?: readonly SessionChange[] })
-            .flatMap(({ changes = [] }) => changes)
-            .some(
-              ({ ref, state, reason: why }) => ended.includes(ref) && state === 'ended' && why === 'closed_by_operator',
-            );
-        })
+        .poll(
+          async () => {
+            const id = await both.open(email);
+            await both.endByOperator(both.nodes[0], id);
+            ended.push(id.slice(0, 42));
+            return watching.messages
+              .map((text) => JSON.parse(text) as { type: string; changes?: readonly SessionChange[] })
+              .flatMap(({ changes = [] }) => changes)
+              .some(
+                ({ ref, state, reason: why }) =>
+                  ended.includes(ref) && state === 'ended' && why === 'closed_by_operator',
+              );
+          },
+          { interval: 200 },
+        )
         .toBe(true);
     });
 

@@ -45,6 +45,7 @@ function ended(
 
 const call = aCall({
   id: 'call_1',
+  provider: 'openai',
   state: 'closed',
   openedAtMs: DAY_BEGIN,
   closedAtMs: DAY_BEGIN + MINUTE,
