@@ -126,7 +126,7 @@ interface Story {
   readonly what: string;
   /** Of files of the whole product without its transport. */
   readonly max: number;
-  /** Prepares what is asked, and returns the function that asks it and waits for what the story is about. */
+  /** Prepares what is asked, and returns the function that asks it and waits for its answer. */
   readonly prepare: () => Promise<() => Promise<unknown>>;
 }
 
@@ -134,7 +134,7 @@ interface Story {
 const BACKGROUND: ReadonlySet<string> = new Set(['src/database/embedded/embedded.ts']);
 
 /** What a service with brokered calls is asked, with everything that is done before its answer or, where that is said, after it. */
-describe('A service with brokered calls enters', () => {
+describe('A service with brokered calls enters, with what is written after the answer,', () => {
   const { buildForFile } = useApps();
   let provider: TestProvider;
   let app: TestApp;
@@ -165,11 +165,6 @@ describe('A service with brokered calls enters', () => {
     return exchange(app, opened, { offer: offerSdp({ channel: true }) });
   }
 
-  /** A create with a key that does not exist. */
-  async function refuse(): Promise<void> {
-    expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 });
-  }
-
   /** Ends a session, and resolves once the provider has the hang-up of its call. */
   async function endUntilHangUp({ id, origin }: Opened, call: TestProvider['lastCall']): Promise<void> {
     const hungUp = new Promise<void>((resolve) => (call.onHangUp = resolve));
@@ -188,13 +183,13 @@ describe('A service with brokered calls enters', () => {
   const stories: readonly Story[] = [
     {
       what: 'a create',
-      max: 46,
+      max: 49,
       prepare: async () => async () =>
         expect(await app.create(key, { agentId: 'support' })).toMatchObject({ status: 200 }),
     },
     {
       what: 'an end of many sessions by an operator',
-      max: 54,
+      max: 55,
       prepare: async () => {
         const agentId = unique('agent');
         for (let n = 0; n < 2; n += 1) await openBrokered(app, key, { agentId });
@@ -204,56 +199,26 @@ describe('A service with brokered calls enters', () => {
       },
     },
     {
-      what: 'a refusal, until the writer of the journal has it',
-      max: 23,
-      prepare: async () => refuse,
+      what: 'a refusal',
+      max: 31,
+      prepare: async () => async () =>
+        expect(await app.create({ ...key, key: 'w_acme_nobody_00' })).toMatchObject({ status: 401 }),
     },
     {
-      what: 'a refusal, until it is in the journal',
-      max: 28,
-      prepare: async () => async () => {
-        await refuse();
-        await app.service.journalWriter.flush();
-      },
-    },
-    {
-      what: 'an offer with a ticket, until its answer',
-      max: 92,
+      what: 'an offer with a ticket',
+      max: 94,
       prepare: async () => {
         const opened = await openBrokered(app, key);
         return async () => expect(await offer(opened)).toMatchObject({ status: 201 });
       },
     },
     {
-      what: 'an offer with a ticket, until the provider’s first events are handled',
-      max: 92,
-      prepare: async () => {
-        const opened = await openBrokered(app, key);
-        return async () => {
-          expect(await offer(opened)).toMatchObject({ status: 201 });
-          await app.service.calls.held?.settled();
-        };
-      },
-    },
-    {
-      what: 'an end, until the provider has the hang-up of its call',
-      max: 64,
+      what: 'an end, with the hang-up of its call',
+      max: 69,
       prepare: async () => {
         const opened = await openCall();
         const call = provider.lastCall;
         return () => endUntilHangUp(opened, call);
-      },
-    },
-    {
-      what: 'an end, until the hang-up of its call is answered and saved',
-      max: 67,
-      prepare: async () => {
-        const opened = await openCall();
-        const call = provider.lastCall;
-        return async () => {
-          await endUntilHangUp(opened, call);
-          await app.service.calls.held?.settled();
-        };
       },
     },
   ];
@@ -269,6 +234,8 @@ describe('A service with brokered calls enters', () => {
       const walk = startWalk();
       walk.restart();
       await act();
+      // What is written after the answer counts, too: how much of it was done by then depends on how busy the machine is.
+      await settled();
       const entered = walk.entered().filter((path) => !BACKGROUND.has(path));
       expect(entered.length, entered.join('\n')).toBeLessThanOrEqual(max);
     },
