@@ -133,7 +133,7 @@ interface Story {
 /** Work of the process itself, whatever is asked of it. */
 const BACKGROUND: ReadonlySet<string> = new Set(['src/database/embedded/embedded.ts']);
 
-/** What a service with brokered calls is asked, with everything that is done before its answer or, where that is said, after it. */
+/** A file is entered if any of its functions runs. */
 describe('A service with brokered calls enters, with what is written after the answer,', () => {
   const { buildForFile } = useApps();
   let provider: TestProvider;
