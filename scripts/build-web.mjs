@@ -188,14 +188,14 @@ async function buildElement(vite) {
     cssTarget: 'esnext',
     define: { 'import.meta.url': 'undefined' },
   });
-  const { module } = await vite.runnerImport(join(root, 'src/protocol/visitor-messages/languages.ts'), {
+  const { module } = await vite.runnerImport(join(root, 'src/protocol/translations/languages.ts'), {
     root,
     configFile: false,
   });
   // English is part of the element itself.
   const languages = module.LANGUAGES.filter((name) => name !== module.DEFAULT_LANGUAGE).map((name) => [
     name,
-    join(web, `element/messages/${name}.ts`),
+    join(web, `element/translations/${name}.ts`),
   ]);
   const parts = [
     ['challenge', join(web, 'element/challenge/main.ts')],

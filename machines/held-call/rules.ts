@@ -1,4 +1,4 @@
-import { tryDelayMs } from '../voice-call/hang-up.ts';
+import { tryDelayMs } from '../voice-call/hang-up-tries.ts';
 import { provesOver, wentOnUntilMs } from '../voice-call/selectors.ts';
 import type { CallEvent, CallRecord } from '../voice-call/types.ts';
 import { withoutAsking } from './conversation.ts';

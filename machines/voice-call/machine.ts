@@ -1,6 +1,6 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
-import { answeredHangup, NOTHING_SAID, saidOver, tryFrom } from './hang-up.ts';
+import { answeredHangup, NOTHING_SAID, saidOver, tryFrom } from './hang-up-tries.ts';
 import { awaitedUntilMs, graceEndMs, provesOver, unheardEndMs, untoldMs } from './selectors.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
 

@@ -1,7 +1,7 @@
 import { createConsoleLogins } from '../auth/console-logins.ts';
 import { createDeviceCookies } from '../auth/cookies.ts';
 import type { Identity } from '../auth/identity.ts';
-import { createLoginCodes } from '../auth/login-codes.ts';
+import { createLoginCodes } from '../auth/verify-code.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';

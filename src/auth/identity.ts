@@ -1,6 +1,6 @@
 import type { ConsoleLogins } from './console-logins.ts';
 import type { DeviceCookies } from './cookies.ts';
-import type { LoginCodes } from './login-codes.ts';
+import type { LoginCodes } from './verify-code.ts';
 import type { Subjects } from './subjects.ts';
 
 /** Who a caller is, and how that is known. */

@@ -2,8 +2,8 @@ import { classify, savedState, toldLimits, longestEndMs } from '../../machines/v
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { endedRefusal, mustWait, Refusal } from '../protocol/refusal.ts';
-import type { Language } from '../protocol/visitor-messages/languages.ts';
-import { VISITOR_MESSAGES } from '../protocol/visitor-messages/by-language.ts';
+import type { Language } from '../protocol/translations/languages.ts';
+import { VISITOR_MESSAGES } from '../protocol/translations/by-language.ts';
 import { rateSession } from '../voice/rate-session.ts';
 import { viewOf, viewText } from '../voice/records.ts';
 import type { CallRequest } from '../protocol/call-frames.ts';

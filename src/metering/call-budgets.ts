@@ -22,7 +22,7 @@ import {
   startSpending,
   type Account,
   type Spending,
-} from './remainder.ts';
+} from './budget-left.ts';
 import type { RemainingBudgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';

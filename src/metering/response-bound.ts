@@ -1,5 +1,5 @@
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
-import { leftOf, type Account } from './remainder.ts';
+import { leftOf, type Account } from './budget-left.ts';
 
 /** Below this share of a ceiling, responses are shortened as the remainder falls. */
 const SHORT_SHARE = 0.2;

@@ -1,6 +1,6 @@
 import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/async.ts';
-import { BodyParts } from './body-parts.ts';
+import { ReplyParts } from './reply-parts.ts';
 import type { ServerState, OpenExchange } from './server-state.ts';
 import { ReplyDeadlineExceeded } from '../kernel/errors.ts';
 import { LateUpgrade, isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
@@ -72,7 +72,7 @@ export class Exchange implements OpenExchange {
   #linger: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
   #held: HttpReply | undefined;
-  #sending: BodyParts | undefined;
+  #sending: ReplyParts | undefined;
   readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
   /** @param switchProtocols see `serveRequest` */
@@ -276,7 +276,7 @@ export class Exchange implements OpenExchange {
       return;
     }
     if (reply.parts === undefined || headOnly) return;
-    this.#sending = new BodyParts(this.#res, this.#all.pending, (error) => this.#fault(error));
+    this.#sending = new ReplyParts(this.#res, this.#all.pending, (error) => this.#fault(error));
     void this.#sending.send(reply.parts, close);
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, type CloseReason } from '../../machines/voice-call/close-reasons.ts';
-import { askAgainMs, tryDelayMs } from '../../machines/voice-call/hang-up.ts';
+import { askAgainMs, tryDelayMs } from '../../machines/voice-call/hang-up-tries.ts';
 import { nextDeadline, wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import {

@@ -2,7 +2,7 @@ import { version } from '../../../config/build-info.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { agentRoute, challengeRoute } from './before-create.ts';
+import { agentRoute, challengeRoute } from './agent-and-challenge.ts';
 import { callTicketRoute } from './call-ticket.ts';
 import { createSessionRoute } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';

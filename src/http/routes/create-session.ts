@@ -6,7 +6,7 @@ import {
   type CreateRequest,
   traceparentHeader,
 } from '../../protocol/create.ts';
-import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
+import { createIdempotencyHeader } from '../../protocol/idempotency-header.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

@@ -1,4 +1,4 @@
-import { idempotencyHeader, refuseKey } from '../../protocol/idempotency.ts';
+import { idempotencyHeader, refuseKey } from '../../protocol/idempotency-header.ts';
 import { toMicroDollars } from '../../protocol/money.ts';
 import { Refusal, sessionNotFound, wrongField } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';

@@ -1,5 +1,5 @@
-import { DEFAULT_LANGUAGE } from '../../protocol/visitor-messages/languages.ts';
-import { preferredLanguage } from '../../protocol/visitor-messages/accept-language.ts';
+import { DEFAULT_LANGUAGE } from '../../protocol/translations/languages.ts';
+import { preferredLanguage } from '../../protocol/translations/accept-language.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import {

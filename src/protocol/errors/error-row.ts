@@ -83,7 +83,7 @@ export interface RefusalFacts {
   };
 }
 
-/** Everything that is said about one error code, except what visitors read: that is in `visitor-messages/`. */
+/** Everything that is said about one error code, except what visitors read: that is in `translations/`. */
 export interface ErrorRow {
   readonly status: number;
   /** What the code means, in a few words, for lists that operators read. */

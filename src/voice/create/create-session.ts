@@ -26,7 +26,7 @@ import {
   type CreateStep,
   type Step,
 } from './step.ts';
-import { describeAgent, issueChallenge, type AgentQuestion, type WorkRequest } from './before-create.ts';
+import { describeAgent, issueChallenge, type AgentQuestion, type WorkRequest } from './agent-and-challenge.ts';
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './idempotency-key.ts';

@@ -3,7 +3,7 @@ import { digestOf } from '../../kernel/ids.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { createSealer, type Sealer } from '../../kernel/seal.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
-import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
+import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency-header.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Claim, ReplyState } from '../../stores/idempotent-replies/contract.ts';

@@ -1,6 +1,6 @@
 import type { Transcript } from '../widget/api.ts';
 import { make, part, say } from './dom.ts';
-import type { MainWords } from './messages/message-types.ts';
+import type { MainWords } from './translations/message-types.ts';
 
 export interface Captions {
   readonly element: HTMLElement;

@@ -1,5 +1,5 @@
 import type { ConversationState } from './conversation.ts';
-import type { MainWords, Words } from './messages/message-types.ts';
+import type { MainWords, Words } from './translations/message-types.ts';
 
 /** A part of the view. */
 export interface Part<W extends MainWords = Words> {

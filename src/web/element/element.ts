@@ -1,4 +1,4 @@
-import { RIGHT_TO_LEFT } from '../../protocol/visitor-messages/languages.ts';
+import { RIGHT_TO_LEFT } from '../../protocol/translations/languages.ts';
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
@@ -8,8 +8,8 @@ import { applyLooks, askAgent, unknown, type Disclosure } from './disclosure.ts'
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
 import type * as Talk from './in-call/main.ts';
 import { createView, type View } from './view.ts';
-import { chooseLanguage, wordsOf } from './messages/choose-language.ts';
-import { withTexts } from './messages/message-types.ts';
+import { chooseLanguage, wordsOf } from './translations/choose-language.ts';
+import { withTexts } from './translations/message-types.ts';
 
 const NAME = 'switchboard-widget';
 const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as const;

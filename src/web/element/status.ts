@@ -1,5 +1,5 @@
 import type { ConversationState } from './conversation.ts';
-import type { Status, MainWords } from './messages/message-types.ts';
+import type { Status, MainWords } from './translations/message-types.ts';
 
 /** The most important of the things that are true at the moment. */
 export function statusOf(now: ConversationState): Status {

@@ -5,7 +5,7 @@ import { icon, linked, make, part, say } from './dom.ts';
 import { icons } from './icons.ts';
 import { createOrb } from './orb.ts';
 import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
-import type { MainWords, Status } from './messages/message-types.ts';
+import type { MainWords, Status } from './translations/message-types.ts';
 
 /** What the visitor can ask for. */
 export interface Wishes extends Pick<Conversation, 'mute' | 'send' | 'interrupt' | 'talk' | 'use' | 'write'> {

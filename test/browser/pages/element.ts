@@ -1,21 +1,21 @@
-import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
+import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/translations/languages.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
 import { mountTalk } from '../../../src/web/element/in-call/main.ts';
 import { createView } from '../../../src/web/element/view.ts';
-import { en } from '../../../src/web/element/messages/en.ts';
-import { words as ar } from '../../../src/web/element/messages/ar.ts';
-import { words as de } from '../../../src/web/element/messages/de.ts';
-import { words as es } from '../../../src/web/element/messages/es.ts';
-import { words as fr } from '../../../src/web/element/messages/fr.ts';
-import { words as it } from '../../../src/web/element/messages/it.ts';
-import { words as ja } from '../../../src/web/element/messages/ja.ts';
-import { words as ko } from '../../../src/web/element/messages/ko.ts';
-import { words as nl } from '../../../src/web/element/messages/nl.ts';
-import { words as pl } from '../../../src/web/element/messages/pl.ts';
-import { words as pt } from '../../../src/web/element/messages/pt.ts';
-import { words as zh } from '../../../src/web/element/messages/zh.ts';
-import { withTexts, type MainWords } from '../../../src/web/element/messages/message-types.ts';
+import { en } from '../../../src/web/element/translations/en.ts';
+import { words as ar } from '../../../src/web/element/translations/ar.ts';
+import { words as de } from '../../../src/web/element/translations/de.ts';
+import { words as es } from '../../../src/web/element/translations/es.ts';
+import { words as fr } from '../../../src/web/element/translations/fr.ts';
+import { words as it } from '../../../src/web/element/translations/it.ts';
+import { words as ja } from '../../../src/web/element/translations/ja.ts';
+import { words as ko } from '../../../src/web/element/translations/ko.ts';
+import { words as nl } from '../../../src/web/element/translations/nl.ts';
+import { words as pl } from '../../../src/web/element/translations/pl.ts';
+import { words as pt } from '../../../src/web/element/translations/pt.ts';
+import { words as zh } from '../../../src/web/element/translations/zh.ts';
+import { withTexts, type MainWords } from '../../../src/web/element/translations/message-types.ts';
 import type { Moment } from '../element-moments.ts';
 
 /** How a test tells the page what to show. */

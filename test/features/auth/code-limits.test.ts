@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEVICE_LIFE_MS } from '../../../src/auth/cookies.ts';
-import type { LimitScope } from '../../../src/auth/code-sender.ts';
-import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
+import type { LimitScope } from '../../../src/auth/send-code.ts';
+import type { LoginCodesDeps } from '../../../src/auth/verify-code.ts';
 import { rowKey } from '../../../src/auth/code-limits.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';

@@ -7,7 +7,7 @@ import {
   type OpenedLogin,
 } from '../../../src/auth/console-logins.ts';
 import { openLogin } from '../../support/login.ts';
-import { createLoginCodes, type LoginCodes, type LoginCodesDeps } from '../../../src/auth/login-codes.ts';
+import { createLoginCodes, type LoginCodes, type LoginCodesDeps } from '../../../src/auth/verify-code.ts';
 import type { Visitor } from '../../../src/auth/address-lock.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';

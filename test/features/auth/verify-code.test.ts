@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCodeHash, drawCode } from '../../../src/auth/code-sender.ts';
-import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
+import { createCodeHash, drawCode } from '../../../src/auth/send-code.ts';
+import type { LoginCodesDeps } from '../../../src/auth/verify-code.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { DevMailbox } from '../../../src/mail/dev-mailbox.ts';

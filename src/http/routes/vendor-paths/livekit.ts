@@ -1,4 +1,4 @@
-import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
+import { createIdempotencyHeader } from '../../../protocol/idempotency-header.ts';
 import { Refusal, wrongField, wrongFields, upstreamRefusal } from '../../../protocol/refusal.ts';
 import { traceparentHeader } from '../../../protocol/create.ts';
 import {

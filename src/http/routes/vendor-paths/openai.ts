@@ -7,7 +7,7 @@ import {
   modelsReply,
   type ModelsReply,
 } from '../../../protocol/vendor-paths.ts';
-import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
+import { createIdempotencyHeader } from '../../../protocol/idempotency-header.ts';
 import { traceparentHeader } from '../../../protocol/create.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../refusals.ts';

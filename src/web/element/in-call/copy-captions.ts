@@ -1,5 +1,5 @@
 import { icon, part, type Part } from '../dom.ts';
-import type { Words } from '../messages/message-types.ts';
+import type { Words } from '../translations/message-types.ts';
 import { talkIcons } from '../icons.ts';
 
 /** How long the button shows that it has copied. */

@@ -1,4 +1,4 @@
-import { enTalk } from '../messages/en.ts';
+import { enTalk } from '../translations/en.ts';
 import type { Look, Mount } from '../view.ts';
 import { createAwake } from './wake-lock.ts';
 import { createCopy } from './copy-captions.ts';

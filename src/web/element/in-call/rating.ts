@@ -1,5 +1,5 @@
 import { icon, make, part, say, type Part } from '../dom.ts';
-import type { Words } from '../messages/message-types.ts';
+import type { Words } from '../translations/message-types.ts';
 import { talkIcons } from '../icons.ts';
 
 /**

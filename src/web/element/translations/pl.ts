@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/visitor-messages/pl.ts';
+import { own } from '../../../protocol/translations/pl.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/visitor-messages/fr.ts';
+import { own } from '../../../protocol/translations/fr.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

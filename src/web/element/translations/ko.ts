@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/visitor-messages/ko.ts';
+import { own } from '../../../protocol/translations/ko.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

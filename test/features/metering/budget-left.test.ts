@@ -7,7 +7,7 @@ import {
   leftOf,
   startSpending,
   type Account,
-} from '../../../src/metering/remainder.ts';
+} from '../../../src/metering/budget-left.ts';
 import { nextBound, responseBound } from '../../../src/metering/response-bound.ts';
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 

@@ -11,7 +11,7 @@ const PIECE = 4096;
  * Sends a body of unknown length part by part: each part is made once the connection has taken the one before, and none for a client
  * that has disconnected. So a long body keeps one part in memory, however slowly it is read.
  */
-export class BodyParts implements OpenExchange {
+export class ReplyParts implements OpenExchange {
   readonly #res: NativeResponse;
   readonly #pending: Set<OpenExchange>;
   readonly #onFault: (error: unknown) => void;

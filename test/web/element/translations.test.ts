@@ -2,15 +2,15 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Texts } from '../../../src/web/element/api.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { messageOf, retryOf, statusOf, warningOf, timeIn } from '../../../src/web/element/status.ts';
-import { chooseLanguage } from '../../../src/web/element/messages/choose-language.ts';
-import { enTalk, en } from '../../../src/web/element/messages/en.ts';
-import { words as de } from '../../../src/web/element/messages/de.ts';
-import { withTexts, type Words } from '../../../src/web/element/messages/message-types.ts';
-import { LANGUAGES, type Language } from '../../../src/protocol/visitor-messages/languages.ts';
+import { chooseLanguage } from '../../../src/web/element/translations/choose-language.ts';
+import { enTalk, en } from '../../../src/web/element/translations/en.ts';
+import { words as de } from '../../../src/web/element/translations/de.ts';
+import { withTexts, type Words } from '../../../src/web/element/translations/message-types.ts';
+import { LANGUAGES, type Language } from '../../../src/protocol/translations/languages.ts';
 
 const english: Words = { ...enTalk, ...en };
 const load = async (language: Language): Promise<[Language, Words]> => {
-  const file: { readonly words?: Words } = await import(`../../../src/web/element/messages/${language}.ts`);
+  const file: { readonly words?: Words } = await import(`../../../src/web/element/translations/${language}.ts`);
   return [language, file.words ?? english];
 };
 const all = await Promise.all(LANGUAGES.map(load));

@@ -7,7 +7,7 @@ import type { Why } from '../protocol/errors/error-row.ts';
 import type { Challenges, LoginAddresses } from '../stores/logins/contract.ts';
 import { ChallengeChain } from './challenge-chain.ts';
 import { WrongCodes, domainOf, MAX_FAILURES_IN_ROW, type GuessSpender } from './code-limits.ts';
-import { createCodeHash, createCodeSender, type CodeSenderDeps } from './code-sender.ts';
+import { createCodeHash, createCodeSender, type CodeSenderDeps } from './send-code.ts';
 import type { Device } from './cookies.ts';
 import { askersFor, AddressLocks, type Visitor } from './address-lock.ts';
 

@@ -1,4 +1,4 @@
-import type { OwnWords } from '../../../protocol/visitor-messages/languages.ts';
+import type { OwnWords } from '../../../protocol/translations/languages.ts';
 import type { Texts } from '../api.ts';
 
 type Whole<T> = {
