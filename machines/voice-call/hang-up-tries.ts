@@ -2,7 +2,7 @@ import { assertEvent } from 'xstate';
 import { MINUTE_MS, SECOND_MS } from '../durations.ts';
 import type { CallEvent, CallLimits, CallRecord, Door } from './types.ts';
 
-// When a call is hung up again, for how long that is tried, and what is known after each answer of the provider.
+// When a call is hung up again, for how long that is tried, and what is known after each answer of the provider (asked in src/calls/hang-ups.ts).
 
 /** Milliseconds from a failed try to hang up to the next one; the last value counts for all further ones. */
 const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];

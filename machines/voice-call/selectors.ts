@@ -36,7 +36,7 @@ export function provesOver(call: CallRecord, event: CallEvent): boolean {
   return event.isLeft === true || (isSecondWord && (overDoor === 'sideband' || event.dialled === 'unknown'));
 }
 
-/** When a call that nobody hears since `sinceMs` is given up; null if it may go on. */
+/** When a call that nobody hears since `sinceMs` is ended, as `unheard`; null if it may go on. `unheardSec` is SIDEBAND_LOST_SEC. */
 export function unheardEndMs(sinceMs: number, { unheardSec }: CallLimits): number | null {
   return unheardSec === 0 ? null : sinceMs + unheardSec * SECOND_MS;
 }

@@ -2,7 +2,8 @@ import type { StateValue } from 'xstate';
 import { MINUTE_MS, SECOND_MS } from '../durations.ts';
 import type { EndReason, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord, VoiceState, VoiceTerms } from './types.ts';
 
-// What follows from a record alone: its times and states, and the record after an event that moves no state.
+// What follows from a record and its limits: the deadlines (idle, stale, abandoned, longest duration), the state at a time, and the record after an
+// event that moves no state.
 
 /** A slot outlives the instant at which its session goes idle by this much: normally the clock frees it before it lapses. */
 const SLOT_GRACE = 5 * SECOND_MS;

@@ -51,7 +51,10 @@ export interface VoiceRecord extends VoiceTerms {
   readonly version: number;
 }
 
-/** Limits of a session (docs/contract.md, section 10.3). */
+/**
+ * Limits of a session (docs/contract.md, section 10.3); their values come from src/voice/variables.ts. What follows from them, when a session goes
+ * idle or stale and when it ends, is in selectors.ts.
+ */
 export interface VoiceLimits {
   readonly maxMinutes: number;
   readonly maxIdleSec: number;

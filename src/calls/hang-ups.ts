@@ -70,7 +70,10 @@ interface HangUpDeps {
   readonly events: Pick<Events, 'dependencyAway'>;
 }
 
-/** Asks providers to end calls, with one try at a time for each call; nobody waits for the outcome. */
+/**
+ * Asks providers to end calls, with one try at a time for each call; nobody waits for the outcome. When a try follows another, and for how long:
+ * machines/voice-call/hang-up-tries.ts.
+ */
 export class HangUps {
   readonly #deps: HangUpDeps;
   readonly #underWay = new Map<string, Promise<unknown>>();

@@ -16,6 +16,7 @@ export const calls = {
     '3000',
     'milliseconds allowed for the sideband of a new call to connect before the call is answered',
   ),
+  /** Ends a call that nobody hears: `unheardEndMs` in machines/voice-call/selectors.ts; or can count: `guard` in voice-calls.ts. */
   unheardSec: variable(
     'SIDEBAND_LOST_SEC',
     s.integer(0, 3600),

@@ -7,8 +7,8 @@ import { languageOfTag } from '../protocol/translations/accept-language.ts';
 import { andThen, type Eventually } from '../kernel/async.ts';
 import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
 import type { SocketUse, SocketLease } from './socket-limits.ts';
+import { askCall } from './call-request-limits.ts';
 import {
-  askCall,
   attachedFrame,
   badFrame,
   endedFrame,

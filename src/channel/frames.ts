@@ -1,20 +1,18 @@
 import { classify, savedState, toldLimits, longestEndMs } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
-import { endedRefusal, mustWait, Refusal } from '../protocol/refusal.ts';
+import { endedRefusal, Refusal } from '../protocol/refusal.ts';
 import type { Language } from '../protocol/translations/languages.ts';
 import { VISITOR_MESSAGES } from '../protocol/translations/by-language.ts';
 import { rateSession } from '../voice/rate-session.ts';
 import { viewOf, viewText } from '../voice/records.ts';
-import type { CallRequest } from '../protocol/call-frames.ts';
-import type { CallSockets } from './call-sockets.ts';
 import type { ChannelDeps } from './deps.ts';
 import { clientFrame, type ClientFrame, type ServerFrame } from '../protocol/frames.ts';
 import { parseJson } from '../kernel/post.ts';
 import { findUnstorable } from '../kernel/text.ts';
 import { edgeRefusal } from '../rate-limits/requests-per-minute.ts';
 import { toMicroDollars } from '../protocol/money.ts';
-import { andThen, type Eventually } from '../kernel/async.ts';
+import type { Eventually } from '../kernel/async.ts';
 import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { FlatDetail } from '../stores/journal/contract.ts';
 
@@ -100,7 +98,8 @@ export function badFrame(language: Language): ServerFrame {
   return { type: 'error', code: 'INVALID_REQUEST', userMessage: VISITOR_MESSAGES[language].errors.INVALID_REQUEST };
 }
 
-function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {
+/** The answer to a frame that is refused. */
+export function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {
   const { code, error, additions } = refusal;
   const { retryAfter, counted, usage } = additions;
   return { type: 'error', code, error, userMessage: refusal.wordsIn(language), id, retryAfter, counted, usage };
@@ -195,58 +194,4 @@ export function noteSocket(
   if (record === undefined) return;
   const { id: sessionId, tenantId } = record;
   journal.note({ sessionId, tenantId, atMs: clock.now(), kind, detail });
-}
-
-/** How many of each a session may ask for in a minute, and the words for them. */
-const MINUTE_LIMITS = {
-  say: { limit: 20, what: 'texts' },
-  interrupt: { limit: 60, what: 'interruptions' },
-  talk: { limit: 120, what: 'presses and releases of the button to speak' },
-} as const;
-
-const WORDS = {
-  CALL_NOT_OPEN: 'No call of this session is open and heard; nothing was said.',
-  INVALID_REQUEST: 'The agent of this session hears its visitor all the time: it has no turns.detect "push".',
-  TOOL_UNKNOWN: 'The call waits for no answer of a tool by this id.',
-} as const;
-
-/** The attached socket that asks. */
-interface CallAsker {
-  readonly record: VoiceRecord;
-  readonly language: Language;
-  send(frame: ServerFrame): void;
-}
-
-/**
- * Passes a page's request on to its session's call, and tells the page, perhaps later, if it is refused. Requests are passed on in the order in which
- * they were made.
- */
-export function askCall(
-  asker: CallAsker,
-  frame: CallRequest,
-  { calls, deps }: { readonly calls: CallSockets; readonly deps: Pick<ChannelDeps, 'clock' | 'live' | 'events'> },
-): Eventually<void> {
-  const { record, language } = asker;
-  const at = deps.clock.now();
-  const id = 'id' in frame ? frame.id : undefined;
-
-  function refuse(refusal: Refusal): void {
-    deps.events.refused(refusal.code, `${frame.type} frame`, undefined, refusal.error, record);
-    asker.send(refusalFrame(refusal, id, language));
-  }
-
-  function ask(): void {
-    calls.ask(record.id, frame, (code) => {
-      // An interruption that finds nobody speaking is not worth reporting.
-      if (code !== null && frame.type !== 'interrupt') refuse(new Refusal(code, WORDS[code]));
-    });
-  }
-
-  if (frame.type === 'tool_result') return ask();
-  const { limit, what } = MINUTE_LIMITS[frame.type];
-  return andThen(deps.live.windows.take(`${frame.type}:${record.id}`, limit, at), ({ allowed, resetAtMs }) => {
-    if (allowed) ask();
-    else
-      refuse(mustWait(`More than ${limit} ${what} of a session in a minute`, resetAtMs, at, { layer: 'edge', limit }));
-  });
 }

@@ -10,7 +10,10 @@ export interface Gap {
 /** Intervals that are kept apart; beyond that the oldest are forgotten. */
 const MAX_GAPS = 1000;
 
-/** The gaps of one call. Each instant is charged once, however often it is reported and by whatever. */
+/**
+ * The gaps of one call: times in which no node heard it. When a gap ends its call: `unheardEndMs` in machines/voice-call/selectors.ts.
+ * Each instant is charged once, however often it is reported and by whatever.
+ */
 export class Gaps {
   /** Disjoint, in order. */
   #charged: readonly Gap[] = [];

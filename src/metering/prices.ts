@@ -28,6 +28,8 @@ export interface PricedModel {
   readonly listedAs: string | null;
 }
 
+// Prices are exact; the charge of a call is rounded up once, by `chargeOf` in src/stores/ledger/contract.ts.
+
 /** The prices of models: config/prices.json, overridden by PRICES_FILE model by model (docs/operations.md, Prices). It never changes. */
 export class Prices {
   /** The highest rate in the lists for each class, and for time. */

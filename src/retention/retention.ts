@@ -84,6 +84,7 @@ export async function deleteWhatIsOver(
       () => retention.deleteDays('usageDays', calendar(daysAgo(days.usage)).day),
       () => retention.deleteSome('usageHours', Math.min(daysAgo(days.usage), countedFromMs.usage)),
     );
+  // From the journal; its refusals and its audit have settings of their own, below.
   if (days.events > 0)
     steps.push(
       () => retention.deleteSome('transitions', daysAgo(days.events)),

@@ -1,7 +1,10 @@
 import { integer } from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
 
-/** How long things are kept, in days; 0 means forever. */
+/**
+ * How long things are kept, in days; 0 means forever. Three of them are the journal's (src/stores/journal/contract.ts): `events` is for
+ * transitions and notes, `refusals` for refusals, `audit` for acts of operators and facts about budgets.
+ */
 export const retentionDays = {
   sessions: variable(
     'SESSION_RETENTION_DAYS',

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { HttpReply, HttpRequest } from '../http/message.ts';
+import { MAX_BODY_BYTES } from '../http/steps/body.ts';
 import { type Clock, systemClock, RunningTime } from '../kernel/time.ts';
 import type { Eventually } from '../kernel/async.ts';
 import { serveRequest } from './exchange.ts';
@@ -20,7 +21,7 @@ export interface ListenOptions {
    * default false a port in use is an error.
    */
   readonly shared?: boolean;
-  /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (docs/contract.md, section 2.1). */
+  /** Larger bodies reach the handler as `body: 'too_large'`. Default MAX_BODY_BYTES. */
   readonly maxBodyBytes?: number;
   /** A handler fails with ReplyDeadlineExceeded after this time, up to a tenth late. Time in which the process stood still does not count. */
   readonly replyDeadlineMs: number;
@@ -76,7 +77,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     onFault: options.onFault,
     rejectMalformed: options.rejectMalformed,
     onUnfinished: options.onUnfinished ?? (() => undefined),
-    maxBodyBytes: options.maxBodyBytes ?? 65_536,
+    maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     replyDeadlineMs: options.replyDeadlineMs,
     running: new RunningTime(),
     clock: options.clock ?? systemClock,

@@ -3,6 +3,8 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { SECOND_MS, MINUTE_MS, DAY_MS } from '../kernel/time.ts';
 import { benefitMs } from './history-writer.ts';
 
+// What the sweep, the registry and the slots make of a session's deadlines; the deadlines are in machines/voice-session/selectors.ts.
+
 /**
  * How long after an end the sweep checks that the history has it: the node that made it may have died before it could write it, because the database
  * was away.

@@ -1,7 +1,7 @@
 import { boolean, integer } from '../../config/schemas.ts';
 import { variable } from '../../config/variable.ts';
 
-/** How long a session may live, idle and be silent. */
+/** How long a session may live, idle and be silent; the deadlines that follow are in machines/voice-session/selectors.ts. */
 export const voice = {
   maxMinutes: variable('MAX_SESSION_MINUTES', integer(1, 1440), '15', 'longest duration of a session, in minutes'),
   maxIdleSec: variable(

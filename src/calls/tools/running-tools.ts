@@ -34,6 +34,7 @@ export class RunningTools {
     return [...this.#running.values()];
   }
 
+  /** Starts a tool call, which is over after the `timeoutMs` of its tool: its default and its bounds are in src/protocol/server-tool.ts. */
   begin({ tool, args, at, terms, fence }: ToolStart): RunningTool {
     const ask = { type: 'ASK', at, terms, untilMs: at + tool.timeoutMs, fence } as const;
     const [asked] = this.#steps.send(this.#steps.begin(undefined), ask);

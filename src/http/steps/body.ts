@@ -5,6 +5,8 @@ import { fieldsInWords, invalid, invalidFields } from '../refusals.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext, TextBody } from '../route.ts';
 
+/** A larger body is refused (docs/contract.md, section 2.1); the transport does not even keep it in memory. */
+export const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
 const JSON_CONTENT = 'application/json';
 const isJson = patternOf(JSON_CONTENT);
@@ -43,7 +45,7 @@ export function usualBody({ endpoint: { route }, request }: RequestContext): unk
 
 function readText(ctx: RequestContext, { contentType, maxBytes }: TextBody): Refusal | undefined {
   const { body } = ctx.request;
-  if (body === 'too_large' || body.length > maxBytes) return tooLarge(maxBytes / 1024);
+  if (body === 'too_large' || body.length > maxBytes) return tooLarge(maxBytes);
   const wrong = wrongContent(ctx.request, contentType, patternOf(contentType));
   if (wrong !== undefined) return wrong;
   if (body.length === 0) return invalid('The body is empty.');
@@ -52,7 +54,8 @@ function readText(ctx: RequestContext, { contentType, maxBytes }: TextBody): Ref
   return undefined;
 }
 
-function tooLarge(kib = 64): Refusal {
+function tooLarge(maxBytes = MAX_BODY_BYTES): Refusal {
+  const kib = maxBytes / 1024;
   return new Refusal('PAYLOAD_TOO_LARGE', `A body may have at most ${kib} KiB.`, {}, { limit: kib, unit: 'KiB' });
 }
 

@@ -1,3 +1,8 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
+
+/** How long after its create a reply is kept for repeats (docs/contract.md, section 5.2). */
+export const KEEP_REPLY_MS = 10 * MINUTE_MS;
+
 export type Claim =
   /** The caller does the work and then calls `keep` or `release` with this token. */
   | { readonly kind: 'claimed'; readonly token: string }
@@ -5,12 +10,16 @@ export type Claim =
   | { readonly kind: 'pending' }
   /** The kept reply; sealed, see `keep`. */
   | { readonly kind: 'kept'; readonly sealed: Buffer }
+  /** The key was used with another body, so its reply is not given: the caller is refused with IDEMPOTENCY_MISMATCH. */
   | { readonly kind: 'mismatch' };
 
 /** What is stored under a key; `free` means nothing, or something that has expired. */
 export type ReplyState = Exclude<Claim, { readonly kind: 'claimed' }> | { readonly kind: 'free' };
 
-/** Replies kept under an idempotency key, so that a repeated create gets the same answer. @throws Unavailable when the database is away. */
+/**
+ * Replies kept under an idempotency key, so that a repeated create gets the same answer (src/voice/create/idempotency-key.ts).
+ * @throws Unavailable when the database is away
+ */
 export interface IdempotentReplies {
   /** Claims a key hash for the work, for at most `claimMs`; the claim of a node that died lapses. `bodyHash` tells another body apart. */
   claim(keyHash: string, bodyHash: string, claimMs: number, atMs: number): Promise<Claim>;

@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { digestOf } from '../../kernel/ids.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { createSealer, type Sealer } from '../../kernel/seal.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
 import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency-header.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Claim, ReplyState } from '../../stores/idempotent-replies/contract.ts';
+import { KEEP_REPLY_MS, type Claim, type ReplyState } from '../../stores/idempotent-replies/contract.ts';
 import {
   ANSWERED,
   type CallerFound,
@@ -17,7 +16,6 @@ import {
   type ReplyClaim,
 } from './step.ts';
 
-const KEEP_MS = 10 * MINUTE_MS;
 /** When a repeat first checks whether the first request is done; it then waits twice as long each time, up to a second. */
 const FIRST_LOOK_MS = 50;
 const MAX_LOOK_MS = 1000;
@@ -49,7 +47,7 @@ export const keepReply: CreateStep = {
   async take({ claim, reply, input }, { stores }: Pick<CreateDeps, 'stores'>) {
     if (claim === undefined) return;
     const sealed = sealerOf(claim).seal(JSON.stringify(reply), claim.keyHash);
-    const untilMs = input.request.atMs + KEEP_MS;
+    const untilMs = input.request.atMs + KEEP_REPLY_MS;
     await stores.idempotentReplies.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
   },
 };
