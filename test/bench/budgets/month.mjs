@@ -25,7 +25,7 @@ export async function measureMonth(start, { entries, keys, agents, processes, re
   const database = await start(startPostgres(AS_IN_SERVICE));
   await migrate({ DATABASE_URL: database.url, NODE_ENV: 'development' });
   const rows = await fill(database.url, { entries, keys, agents, processes });
-  const { openExternal } = await load('database/external.ts');
+  const { openExternal } = await load('database/open.ts');
   const { createPostgresRetention } = await load('stores/retention/postgres.ts');
   const { createPostgresBudgetUse } = await load('stores/budgets/postgres-use.ts');
   const { createPostgresLedger } = await load('stores/ledger/postgres.ts');

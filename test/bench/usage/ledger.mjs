@@ -6,7 +6,7 @@ const [url, clients, seconds, rounds] = process.argv.slice(2);
 const source = path.resolve(import.meta.dirname, '../../../src');
 const load = async (file) => (await runnerImport(`${source}/${file}`, { configFile: false, logLevel: 'warn' })).module;
 
-const { openExternal } = await load('database/external.ts');
+const { openExternal } = await load('database/open.ts');
 const { migrate } = await load('database/migrate.ts');
 const { createPostgresLedger } = await load('stores/ledger/postgres.ts');
 
