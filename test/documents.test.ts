@@ -6,9 +6,10 @@ import { apiDocument } from '../src/http/routes/all.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const documents = ['README.md', 'charts/switchboard/README.md', ...listFiles(['docs'], /\.md$/)];
-const sources = listFiles(['src', 'machines', 'config', 'charts', 'test'], /\.(?:ts|tsx|mjs|js|yaml|sql)$/).filter(
-  (path) => path !== 'test/documents.test.ts',
-);
+const sources = listFiles(
+  ['src', 'machines', 'config', 'scripts', 'charts', 'test'],
+  /\.(?:ts|tsx|mjs|js|yaml|sql)$/,
+).filter((path) => path !== 'test/documents.test.ts');
 
 function listFiles(folders: readonly string[], names: RegExp): string[] {
   return folders

@@ -142,9 +142,9 @@ interface GroupedItem<In, Out> {
  * Group commit: items given in one turn of the event loop are processed together, and so are those that arrive while work is under way. A single item
  * waits until the end of its turn; under load one round trip and one commit serve many items, and each is answered only after its commit.
  *
- * @param work takes at least one item and returns as many results in the same order, or none if items have no results. `Unavailable` refuses waiting items too: they have waited for
- *   this answer, and must not wait for another. Any other error is one item's own (such as a text that PostgreSQL does not accept): the group is
- *   halved until that item stands alone.
+ * @param work takes at least one item and returns as many results in the same order, or none if items have no results. `Unavailable` refuses
+ *   waiting items too: they have waited for this answer, and must not wait for another. Any other error is one item's own (such as a text that
+ *   PostgreSQL does not accept): the group is halved until that item stands alone.
  * @param maxItems per call of `work`
  */
 export function grouped<In, Out>(

@@ -37,7 +37,7 @@ export const TEST_TYPE = 'webhook.test';
 /** The most endpoints that a tenant, or the installation, may have. */
 export const MAX_ENDPOINTS = 10;
 
-/** Other mistakes in an address are reported by the rule for all servers that tenants name (`kernel/server-url.ts`). */
+/** Other mistakes in an address are reported by the rule for all servers that tenants name (`kernel/addresses.ts`). */
 export const webhookUrl = z
   .string('must be an address such as https://hooks.example.com/switchboard')
   .max(1024, 'must be at most 1024 characters');

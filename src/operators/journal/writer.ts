@@ -51,8 +51,8 @@ interface Loss {
 }
 
 /**
- * Writes entries to the journal in batches, behind the answer, and tells listeners at once: no caller waits for it. Entries for which there is no room are counted, and
- * for transitions and notes the span of the loss is written as well.
+ * Writes entries to the journal in batches, behind the answer, and tells listeners at once: no caller waits for it. Entries for which there is no
+ * room are counted, and for transitions and notes the span of the loss is written as well.
  */
 export class JournalWriter {
   readonly #deps: JournalWriterDeps;
