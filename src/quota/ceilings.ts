@@ -189,8 +189,15 @@ export interface CallerCeilings {
   readonly sharedOf: SharedOf;
 }
 
+interface KeyCeilings {
+  readonly key: WidgetKey;
+  readonly limits: CallerLimits;
+  /** Undefined until somebody asks: a tenant may have thousands of keys. */
+  shared?: readonly SharedCeilings[];
+}
+
 interface TenantLimits {
-  readonly byKey: ReadonlyMap<string, { readonly limits: CallerLimits; readonly shared: readonly SharedCeilings[] }>;
+  readonly byKey: ReadonlyMap<string, KeyCeilings>;
   readonly widest: CallerLimits;
   readonly ceilings: readonly CallerLimits[];
 }
@@ -199,12 +206,12 @@ interface TenantLimits {
 export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeilings {
   /** A changed tenant is a new object, so entries are never out of date. */
   const summaries = new WeakMap<Tenant, TenantLimits>();
-  const ofUnknownTenant = summarize(limits.widget, undefined);
+  const ofUnknownTenant = summarize(limits.widget, []);
 
   function of(tenantId: string): TenantLimits {
     const found = tenants.tenant(tenantId);
     if (found === undefined) return ofUnknownTenant;
-    const summary = summaries.get(found) ?? summarize(limits.widget, found);
+    const summary = summaries.get(found) ?? summarize(limits.widget, found.keys);
     summaries.set(found, summary);
     return summary;
   }
@@ -216,21 +223,22 @@ export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeiling
       return keyId === null ? widest : (byKey.get(keyId)?.limits ?? limits.widget);
     },
     ceilingsOf: (caller, tenantId) => (caller === 'console' ? [limits.console] : of(tenantId).ceilings),
-    sharedOf: (tenantId, keyId) =>
-      of(tenantId).byKey.get(keyId ?? '')?.shared ??
-      sharedCeilings(tenantId, keyId, undefined, tenants.tenant(tenantId)),
+    sharedOf(tenantId, keyId) {
+      const found = of(tenantId).byKey.get(keyId ?? '');
+      if (found?.shared !== undefined) return found.shared;
+      const shared = sharedCeilings(tenantId, keyId, found?.key, tenants.tenant(tenantId));
+      if (found !== undefined) found.shared = shared;
+      return shared;
+    },
   };
 }
 
-function summarize(defaults: CallerLimits, tenant: Tenant | undefined): TenantLimits {
-  const keys = (tenant?.keys ?? []).map((key) => ({ key, limits: withOverrides(defaults, key.limits) }));
-  const byKey = new Map(
-    keys.map(({ key, limits }) => [key.id, { limits, shared: sharedCeilings(key.tenantId, key.id, key, tenant) }]),
-  );
-  const inUse = keys.filter(({ key }) => key.revokedAtMs === null).map(({ limits }) => limits);
-  const all = [defaults, ...keys.map(({ limits }) => limits)];
+function summarize(defaults: CallerLimits, keys: Tenant['keys']): TenantLimits {
+  const known = keys.map((key): KeyCeilings => ({ key, limits: withOverrides(defaults, key.limits) }));
+  const inUse = known.filter(({ key }) => key.revokedAtMs === null).map(({ limits }) => limits);
+  const all = [defaults, ...known.map(({ limits }) => limits)];
   return {
-    byKey,
+    byKey: new Map(known.map((one) => [one.key.id, one])),
     widest: inUse.length === 0 ? defaults : inUse.reduce(wider),
     ceilings: [...new Map(all.map((limits) => [`${limits.dailyTokens} ${limits.dailyMicroDollars}`, limits])).values()],
   };
