@@ -111,8 +111,8 @@ export function resolveSessionConfig(
 }
 
 /**
- * The data channel of brokered calls. The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys always set it (`newKeyTerms`); and
- * not if the agent has server tools, because a page with a data channel can word what they are asked.
+ * The data channel of brokered calls. The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys
+ * always set it (`newKeyTerms`); and not if the agent has server tools, because a page with a data channel can word what they are asked.
  */
 export function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
   const hasServerTools = serverToolsOf(agent?.tools ?? []).size > 0;

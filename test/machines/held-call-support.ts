@@ -281,7 +281,7 @@ export class HeldCallWorld {
     this.#save(event);
   }
 
-  /** Does what src/calls/run-due-call does. */
+  /** Does what src/calls/due-calls.ts does. */
   #runDue(): void {
     if (nextDeadline(this.record) > this.at) return;
     const event: CallEvent = { type: 'CLOCK', at: this.at };
