@@ -99,7 +99,7 @@ export class BudgetLimits {
     let first: UsedUp | undefined;
     for (const { budget, period, used: known } of this.#amounts.after(entry, owner, counting)) {
       const used = known instanceof Promise ? await known : known;
-      const judged = this.#consequences.follow(budget, period, owner, used, entry.atMs, entry.requestId);
+      const judged = this.#consequences.apply(budget, period, owner, used, entry.atMs, entry.requestId);
       if (judged instanceof Promise ? await judged : judged) first ??= usedUpOf(budget, period, used);
     }
     return first;
@@ -193,7 +193,7 @@ export class BudgetLimits {
     const all = await ownersToCheck(budget, period, told, atMs, { ...this.#deps, amounts: this.#amounts });
     for (const { owner, used } of all) {
       share = Math.max(share, shareOf(used, budget));
-      await this.#consequences.follow(budget, period, owner, used, atMs);
+      await this.#consequences.apply(budget, period, owner, used, atMs);
     }
     return share;
   }
@@ -245,7 +245,7 @@ export class BudgetLimits {
     const percent = percentOf({ ...NOTHING_USED, connectedMs: ms }, budget);
     // For dollars and tokens, the entries themselves show when a limit is reached.
     if (percent >= 100 || reachedOf(percent, budget.warnAt) > 0)
-      await this.#consequences.follow(budget, period, owner, await this.#amounts.of(budget, period, owner, atMs), atMs);
+      await this.#consequences.apply(budget, period, owner, await this.#amounts.of(budget, period, owner, atMs), atMs);
     if (budget.atLimit !== 'end' || calls === 0) return Infinity;
     const endsAtMs = atMs + Math.max(0, minutesMs(budget) - ms) / calls;
     return endsAtMs < (period.resetAtMs ?? Infinity) ? endsAtMs : Infinity;

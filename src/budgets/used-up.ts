@@ -60,7 +60,7 @@ export class BudgetConsequences {
    * @returns whether a budget that ends sessions has nothing left
    * @throws Unavailable when the history is away
    */
-  follow(
+  apply(
     budget: Budget,
     period: Period,
     owner: BudgetOwner,
