@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { candidates } from '../http/candidates.mjs';
-import { isFastLoad, runLoad } from './load/run.mjs';
+import { runLoad } from './load/run.mjs';
 import { canPin, median } from './measure.mjs';
 import { withParts } from './started.mjs';
 
@@ -20,12 +20,7 @@ const file = path.join(
 
 /** Everything besides other work on the machine that the figure depends on. */
 const machine = () =>
-  [
-    os.cpus()[0]?.model,
-    os.release(),
-    `node ${process.version}`,
-    `load in ${isFastLoad() ? 'C' : 'Node'}${canPin ? '' : ', not pinned'}`,
-  ].join(', ');
+  [os.cpus()[0]?.model, os.release(), `node ${process.version}`, `load in C${canPin ? '' : ', not pinned'}`].join(', ');
 
 /**
  * Measures the bare handler, in about six seconds.

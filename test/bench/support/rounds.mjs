@@ -1,5 +1,4 @@
 // Rounds in which everything is measured once, so that other work on the machine slows all of it alike.
-import { isFastLoad } from './load/run.mjs';
 import { median } from './measure.mjs';
 
 /** Every other round runs backwards, so that no part always follows the same neighbour. */
@@ -19,9 +18,9 @@ export function ratioOf(results, first) {
   return spread(results.map(({ cpuUs }, round) => first[round].cpuUs / cpuUs));
 }
 
-/** What judges a row that needs nothing but its core: neither a few connections nor the load in Node keep the server busy. */
+/** What judges a row that needs nothing but its core: a few connections do not keep the server busy. */
 export function judgedBy(connections) {
-  return connections >= 64 && isFastLoad() ? 'throughput' : 'CPU';
+  return connections >= 64 ? 'throughput' : 'CPU';
 }
 
 /** Reports requests that failed, or that none was answered at all, and makes the run fail. */
