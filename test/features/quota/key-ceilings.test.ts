@@ -3,6 +3,7 @@ import { service, somebody, unique, type Reply } from '../../support/app.ts';
 import { app, useApp } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
 import { changedAt } from '../../support/key-change.ts';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 
 useApp();
 
@@ -87,4 +88,22 @@ describe('A service token’s report by e-mail and tenant', () => {
     const reply = await report({ email: somebody(), tenantId, tokens: 101 }, service);
     expect(reply).toMatchObject({ status: 429, body: { usage: { dailyTokenLimit: 100 } } });
   });
+});
+
+test('A ceiling that a tenants file changes counts from the next create on: a key’s limit, its total, its tenant’s', async () => {
+  const id = unique('key');
+  const made = { id, tenantId, key: `w_${id}`, origin: `https://${id}.example`, label: '', agents: null };
+  const free = { allowOverrides: false, call: null, dataChannel: null, pausedAtMs: null, revokedAtMs: null };
+  const serve = async (limits: WidgetKey['limits'], totals: WidgetKey['totals'], ofTenant: WidgetKey['totals']) => {
+    const key: WidgetKey = { ...made, ...free, limits, totals };
+    const tenant = { id: tenantId, name: '', agents: [], admins: null, totals: ofTenant, keys: [key] };
+    await app.service.stores.tenants.merge([tenant]);
+    await app.service.directory.reload();
+    return (await app.create(key, { email: somebody() })).status;
+  };
+  expect(await serve({ concurrentSessions: 0 }, {}, {})).toBe(429);
+  expect(await serve({}, {}, {})).toBe(200);
+  expect(await serve({}, { concurrentSessions: 1 }, {})).toBe(429);
+  expect(await serve({}, { concurrentSessions: 2 }, { concurrentSessions: 1 })).toBe(429);
+  expect(await serve({}, { concurrentSessions: 2 }, { concurrentSessions: 2 })).toBe(200);
 });
