@@ -1,6 +1,6 @@
 import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/async.ts';
-import { ReplyParts } from './reply-parts.ts';
+import { gather, ReplyParts } from './reply-parts.ts';
 import type { ServerState, OpenExchange } from './server-state.ts';
 import { ReplyDeadlineExceeded } from '../kernel/errors.ts';
 import { LateUpgrade, isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
@@ -263,9 +263,10 @@ export class Exchange implements OpenExchange {
 
   /** @param isLate whether this is after uWebSockets.js's callback for the request */
   #write(reply: HttpReply, isLate = false): void {
-    if (!this.claim()) return;
     const headOnly = this.#request.method === 'HEAD';
     const close = this.#closes || this.#all.draining;
+    if (close && reply.parts !== undefined && !headOnly) return this.#await(gather(reply, () => this.#open));
+    if (!this.claim()) return;
     try {
       if (reply.status !== 101 || this.#switchProtocols === undefined) writeReply(this.#res, reply, headOnly, close);
       else if (isLate) throw new LateUpgrade();
@@ -277,7 +278,7 @@ export class Exchange implements OpenExchange {
     }
     if (reply.parts === undefined || headOnly) return;
     this.#sending = new ReplyParts(this.#res, this.#all.pending, (error) => this.#fault(error));
-    void this.#sending.send(reply.parts, close);
+    void this.#sending.send(reply.parts);
   }
 
   #writeFault(reply: HttpReply, headOnly: boolean, close: boolean): void {

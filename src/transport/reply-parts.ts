@@ -1,3 +1,4 @@
+import type { HttpReply } from '../http/message.ts';
 import type { NativeResponse } from './native.ts';
 import type { OpenExchange } from './server-state.ts';
 
@@ -32,16 +33,15 @@ export class ReplyParts implements OpenExchange {
   /**
    * Resolves when everything is sent or the client has disconnected. A fault in the parts closes the connection, so that nobody takes half a
    * body for a whole one.
-   * @param closes whether the connection ends with the body
    */
-  async send(parts: AsyncIterable<string>, closes: boolean): Promise<void> {
+  async send(parts: AsyncIterable<string>): Promise<void> {
     this.#pending.add(this);
     try {
       for await (const part of parts) {
         if (!this.#isOver && part !== '') await this.#write(part);
         if (this.#isOver) return;
       }
-      this.#end(() => this.#res.end(undefined, closes));
+      this.#end(() => this.#res.end());
     } catch (error) {
       this.#end(() => this.#res.close());
       this.#onFault(error);
@@ -79,4 +79,18 @@ export class ReplyParts implements OpenExchange {
     this.#isOver = true;
     this.#res.cork(act);
   }
+}
+
+/**
+ * Puts the parts of a reply with which the connection ends together: uWebSockets.js says `Connection: close` as it ends a reply, and so
+ * would write it into a body whose first part is out.
+ * @param isWanted false once nobody waits for the reply: no further part is made
+ */
+export async function gather({ parts, ...reply }: HttpReply, isWanted: () => boolean): Promise<HttpReply> {
+  let body = '';
+  for await (const part of parts ?? []) {
+    body += part;
+    if (!isWanted()) break;
+  }
+  return { ...reply, body };
 }

@@ -42,6 +42,22 @@ describe('a body that comes in parts', () => {
     expect(faults).toEqual([]);
   });
 
+  it('arrives whole where the connection ends with it: after a request in chunks, and while the server drains', async () => {
+    const { port, transport, faults } = await serve(() => inParts(listed('one\n', PART, 'end\n')));
+    const inChunks = requestText('POST', '/parts', ['Transfer-Encoding: chunked'], '1\r\nx\r\n0\r\n\r\n');
+    const [head, body] = (await (await RawClient.sending(port, inChunks)).rest()).split('\r\n\r\n');
+    expect(head).toContain('\r\nConnection: close');
+    expect(body).toBe(`one\n${PART}end\n`);
+
+    const draining = await serve(() => inParts(listed('one\n', 'end\n')));
+    const late = await RawClient.sending(draining.port, get.slice(0, 20));
+    const closing = draining.transport.close(60_000);
+    late.send(get.slice(20));
+    expect(await late.rest()).toMatch(/\r\nConnection: close\r\n[^]*\r\n\r\none\nend\n$/u);
+    await Promise.all([closing, transport.close(0)]);
+    expect([...faults, ...draining.faults]).toEqual([]);
+  });
+
   it('may be empty', async () => {
     const { port } = await serve(() => inParts(listed()));
     expect(await (await fetch(`http://127.0.0.1:${port}/parts`)).text()).toBe('');
