@@ -23,7 +23,7 @@ import { retentionDays } from '../src/retention/variables.ts';
 import { logging, traces } from '../src/telemetry/variables.ts';
 import { tenantsFile } from '../src/tenants/variables.ts';
 import { upstream } from '../src/upstream/variables.ts';
-import { heartbeatIntervalSec, sessionRequirements, voice } from '../src/voice/variables.ts';
+import { heartbeatIntervalSec, sessionRequirements, voice } from '../src/sessions/variables.ts';
 import { mapVariables, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**

@@ -15,7 +15,7 @@ export const charts = join(root, 'dist/charts.json');
 export const chartSources = [
   'machines',
   'src/operators/machines',
-  ...['auth', 'calls', 'voice'].map((feature) => `src/${feature}/variables.ts`),
+  ...['auth', 'calls', 'sessions'].map((feature) => `src/${feature}/variables.ts`),
   'scripts/build-charts.mjs',
   'package-lock.json',
 ].map((name) => join(root, name));

@@ -188,7 +188,7 @@ async function buildElement(vite) {
     cssTarget: 'esnext',
     define: { 'import.meta.url': 'undefined' },
   });
-  const { module } = await vite.runnerImport(join(root, 'src/protocol/translations/languages.ts'), {
+  const { module } = await vite.runnerImport(join(root, 'src/protocol/error-translations/languages.ts'), {
     root,
     configFile: false,
   });

@@ -113,8 +113,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'settings', 'prices.json', 'contracts', 'protocol', 'tenants', 'quota'],
     packages: ['zod', 'node:'],
   },
-  voice: {
-    files: /^src\/voice\//,
+  sessions: {
+    files: /^src\/sessions\//,
     rings: ['machines', 'kernel', 'settings', 'host', 'contracts', 'telemetry', 'protocol', 'auth', 'tenants', 'quota'],
     packages: ['node:'],
   },
@@ -149,7 +149,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'auth',
       'tenant secrets',
       'tenants',
-      'voice',
+      'sessions',
       'exports',
       'webhooks',
       'operators',
@@ -171,7 +171,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'auth',
       'tenants',
       'quota',
-      'voice',
+      'sessions',
     ],
     packages: ['xstate', 'zod', 'node:'],
   },
@@ -195,7 +195,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'auth',
       'rate-limits',
       'quota',
-      'voice',
+      'sessions',
     ],
     packages: ['zod'],
   },
@@ -219,7 +219,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'rate-limits',
       'tenants',
       'quota',
-      'voice',
+      'sessions',
       'calls',
       'webhooks',
       'operators',
@@ -270,7 +270,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'tenants',
       'quota',
       'metering',
-      'voice',
+      'sessions',
       'calls',
       'reconciliation',
       'retention',
@@ -410,7 +410,7 @@ describe('The rings', () => {
       ({ path, files }) => path.startsWith('src/web/') && files.some((file) => ringOf(file) === 'protocol'),
     );
     const values =
-      /^(?:import|export) (?!type )[^;]*\/protocol\/(?!translations\/|operator\/(?:end-labels|hangup)\.ts|(?:csv|money)\.ts)/m;
+      /^(?:import|export) (?!type )[^;]*\/protocol\/(?!error-translations\/|operator\/(?:end-labels|hangup)\.ts|(?:csv|money)\.ts)/m;
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });
@@ -434,20 +434,20 @@ describe('A source file', () => {
 
 describe('The check itself', () => {
   test.each([
-    ['src/voice/x.ts', "import { listen } from '../transport/server.ts';"],
-    ['src/voice/x.ts', "import type { HttpRequest } from '../http/message.ts';"],
+    ['src/sessions/x.ts', "import { listen } from '../transport/server.ts';"],
+    ['src/sessions/x.ts', "import type { HttpRequest } from '../http/message.ts';"],
     ['src/kernel/x.ts', "export { z } from 'zod';"],
     ['src/http/x.ts', "const uws = await import('uws-current');"],
     ['src/http/x.ts', "const uws = require('uws-current/uws.js');"],
     ['src/stores/bus/contract.ts', "import '../../database/pool.ts';"],
     ['machines/x/y.ts', "import {\n  now,\n} from '../../src/kernel/time.ts';"],
-    ['src/quota/x.ts', "import type { VoiceSessions } from '../voice/sessions.ts';"],
+    ['src/quota/x.ts', "import type { VoiceSessions } from '../sessions/sessions.ts';"],
     ['src/channel/x.ts', "import { sample } from '../http/samples.ts';"],
     ['src/kernel/x.ts', "import { version } from '../../package.json';"],
-    ['src/voice/variables.ts', "import { readConfig } from '../../config/config.ts';"],
-    ['src/quota/x.ts', "import { voice } from '../voice/variables.ts';"],
-    ['src/voice/variables.ts', "import { access } from '../auth/variables.ts';"],
-    ['config/schemas.ts', "import { voice } from '../src/voice/variables.ts';"],
+    ['src/sessions/variables.ts', "import { readConfig } from '../../config/config.ts';"],
+    ['src/quota/x.ts', "import { sessionTimes } from '../sessions/variables.ts';"],
+    ['src/sessions/variables.ts', "import { access } from '../auth/variables.ts';"],
+    ['config/schemas.ts', "import { sessionTimes } from '../src/sessions/variables.ts';"],
     ['src/elsewhere/x.ts', ''],
   ])('sees that %s may not have: %s', (path, text) => {
     expect(violations(readImports(path, text))).toHaveLength(1);

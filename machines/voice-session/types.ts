@@ -52,7 +52,7 @@ export interface VoiceRecord extends VoiceTerms {
 }
 
 /**
- * Limits of a session (docs/contract.md, section 10.3); their values come from src/voice/variables.ts. What follows from them, when a session goes
+ * Limits of a session (docs/contract.md, section 10.3); their values come from src/sessions/variables.ts. What follows from them, when a session goes
  * idle or stale and when it ends, is in selectors.ts.
  */
 export interface VoiceLimits {

@@ -8,7 +8,7 @@ import type { Log } from '../telemetry/log.ts';
 import { findDemoKey } from '../tenants/demo.ts';
 import { connectionsWithin, openFilesLimit, listen, type ListenOptions, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, describeEnforcement, type Answerer } from '../upstream/enforcement.ts';
-import { restoreLost } from '../voice/recovery/restore.ts';
+import { restoreLost } from '../sessions/recovery/restore.ts';
 import { startBackground } from './background.ts';
 import { buildService, type Service } from './compose.ts';
 import type { Core } from './core.ts';

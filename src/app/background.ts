@@ -3,7 +3,7 @@ import { every } from '../kernel/async.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { reconcileWhatIsDue } from '../reconciliation/reconcile.ts';
 import { SweepShare } from '../node/nodes.ts';
-import { sweep } from '../voice/recovery/sweep.ts';
+import { sweep } from '../sessions/recovery/sweep.ts';
 import type { Service } from './compose.ts';
 import type { Core } from './core.ts';
 import { deleteWhatIsOver } from '../retention/retention.ts';

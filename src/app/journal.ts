@@ -3,7 +3,7 @@ import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
 import { SessionNotes } from '../operators/journal/events.ts';
 import { JournalWriter } from '../operators/journal/writer.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
-import { longestSilenceMs } from '../voice/records.ts';
+import { longestSilenceMs } from '../sessions/records.ts';
 import type { Foundations } from './foundations.ts';
 
 export type OpenJournal = ReturnType<typeof openJournal>;

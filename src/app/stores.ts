@@ -7,7 +7,7 @@ import { createSharedClock } from '../stores/clock/shared-clock.ts';
 import type { CommandBus, LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { dueAt, longestMs, slotHolders } from '../voice/deadlines.ts';
+import { dueAt, longestMs, slotHolders } from '../sessions/deadlines.ts';
 
 export interface LiveDeps {
   /** The id of this node. */

@@ -6,7 +6,7 @@ import { describeOpenKeys } from '../tenants/key-rules.ts';
 import { withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch-file.ts';
 import type { Budget } from '../stores/budgets/contract.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
+import type { VoiceSessions } from '../sessions/sessions.ts';
 import { createCallModes } from '../tenants/agents.ts';
 import { rulesOfServed } from './file-faults.ts';
 import { findNewVisitorWarnings, findToolWarnings, findUncaptioned, findUnsupported } from './tenant-warnings.ts';

@@ -7,7 +7,7 @@ import { createCeilings } from '../quota/ceilings.ts';
 import { createUsage } from '../quota/usage.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { isBrokered } from '../upstream/contract.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
+import type { VoiceSessions } from '../sessions/sessions.ts';
 import type { Core } from './core.ts';
 import type { AdminsOf } from './webhooks.ts';
 

@@ -114,7 +114,7 @@ export interface ChallengeChecker {
   check(question: ChallengeQuestion): Eventually<ChallengeResult>;
 }
 
-/** Judges whether a bot sent a create; what follows from that is decided in `voice/create/admit-caller.ts`. */
+/** Judges whether a bot sent a create; what follows from that is decided in `sessions/create/admit-caller.ts`. */
 export interface BotDetector {
   /**
    * A detector that is away answers with a degraded verdict. The caller logs every verdict.

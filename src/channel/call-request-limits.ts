@@ -3,7 +3,7 @@ import { andThen, type Eventually } from '../kernel/async.ts';
 import type { CallRequest } from '../protocol/call-frames.ts';
 import type { ServerFrame } from '../protocol/frames.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
-import type { Language } from '../protocol/translations/languages.ts';
+import type { Language } from '../protocol/error-translations/languages.ts';
 import type { CallSockets } from './call-sockets.ts';
 import type { ChannelDeps } from './deps.ts';
 import { refusalFrame } from './frames.ts';

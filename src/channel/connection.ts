@@ -2,10 +2,10 @@ import { stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
-import type { Language } from '../protocol/translations/languages.ts';
-import { languageOfTag } from '../protocol/translations/accept-language.ts';
+import type { Language } from '../protocol/error-translations/languages.ts';
+import { languageOfTag } from '../protocol/error-translations/accept-language.ts';
 import { andThen, type Eventually } from '../kernel/async.ts';
-import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
+import { everySession, speaksFor, type VoiceOutcome } from '../sessions/sessions.ts';
 import type { SocketUse, SocketLease } from './socket-limits.ts';
 import { askCall } from './call-request-limits.ts';
 import {

@@ -11,7 +11,7 @@ import type { LiveStores } from '../stores/contract.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
+import type { VoiceSessions } from '../sessions/sessions.ts';
 
 export interface ChannelDeps {
   readonly config: Pick<Config, 'edge' | 'heartbeatIntervalSec'>;

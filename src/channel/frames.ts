@@ -2,10 +2,10 @@ import { classify, savedState, toldLimits, longestEndMs } from '../../machines/v
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { endedRefusal, Refusal } from '../protocol/refusal.ts';
-import type { Language } from '../protocol/translations/languages.ts';
-import { VISITOR_MESSAGES } from '../protocol/translations/by-language.ts';
-import { rateSession } from '../voice/rate-session.ts';
-import { viewOf, viewText } from '../voice/records.ts';
+import type { Language } from '../protocol/error-translations/languages.ts';
+import { VISITOR_MESSAGES } from '../protocol/error-translations/by-language.ts';
+import { rateSession } from '../sessions/rate-session.ts';
+import { viewOf, viewText } from '../sessions/records.ts';
 import type { ChannelDeps } from './deps.ts';
 import { clientFrame, type ClientFrame, type ServerFrame } from '../protocol/frames.ts';
 import { parseJson } from '../kernel/post.ts';

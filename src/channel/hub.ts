@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
-import type { Language } from '../protocol/translations/languages.ts';
+import type { Language } from '../protocol/error-translations/languages.ts';
 import { sessionName } from '../protocol/session.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { BusMessage } from '../protocol/bus.ts';

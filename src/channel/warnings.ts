@@ -1,5 +1,5 @@
 import type { Eventually } from '../kernel/async.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
+import type { VoiceSessions } from '../sessions/sessions.ts';
 import { durationEndMs, endsByDuration, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 

@@ -10,7 +10,7 @@ import {
 } from 'zod-openapi';
 import { ERROR_CODES, type Code } from '../protocol/errors/error-codes.ts';
 import { errorBody } from '../protocol/errors/error-body.ts';
-import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/translations/languages.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/error-translations/languages.ts';
 import { plainSchemas } from '../protocol/plain-schemas.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { namedSchemas } from './named-schemas.ts';

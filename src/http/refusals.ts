@@ -3,7 +3,7 @@ import { clip } from '../kernel/text.ts';
 import { issuesInWords } from '../protocol/validation-messages.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { ReplyDeadlineExceeded, Unavailable } from '../kernel/errors.ts';
-import { DEFAULT_LANGUAGE } from '../protocol/translations/languages.ts';
+import { DEFAULT_LANGUAGE } from '../protocol/error-translations/languages.ts';
 import { barePolicy, httpsOnly, noSniff, pageHeaders, JSON_TYPE, type HttpReply } from './message.ts';
 import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';

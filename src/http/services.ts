@@ -20,7 +20,7 @@ import type { BudgetDeps } from '../tenants/change-budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { StopDeps } from '../tenants/emergency-stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import type { Creates } from '../voice/create/create-session.ts';
+import type { Creates } from '../sessions/create/create-session.ts';
 import type { EndpointsDeps } from '../webhooks/endpoints.ts';
 import type { Readiness } from '../protocol/health.ts';
 import type { Origins } from './steps/origin.ts';

@@ -8,7 +8,7 @@ import type { Code } from '../protocol/errors/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
 import { noSuchSession, Refusal } from '../protocol/refusal.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
-import { idOfNamed } from '../voice/find-sessions.ts';
+import { idOfNamed } from '../sessions/find-sessions.ts';
 import type { ActBy } from './journal/acts.ts';
 import { seesTenant, type Operator, type Right } from './roles.ts';
 import type { Services } from '../http/services.ts';

@@ -7,7 +7,7 @@ import type { ActLog } from '../stores/journal/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
+import type { VoiceSessions } from '../sessions/sessions.ts';
 import type { Refusals } from './journal/refusals.ts';
 
 /** What the verbs and views of operators depend on. */

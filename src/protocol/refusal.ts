@@ -1,8 +1,8 @@
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions, ErrorBody } from './errors/error-body.ts';
 import { ERROR_CODES, type Code } from './errors/error-codes.ts';
-import type { Language } from './translations/languages.ts';
-import { VISITOR_MESSAGES } from './translations/by-language.ts';
+import type { Language } from './error-translations/languages.ts';
+import { VISITOR_MESSAGES } from './error-translations/by-language.ts';
 import type { Why } from './errors/error-row.ts';
 
 /** An expected "no": returned, never thrown. `error` is written for developers and says what to do. */

@@ -1,5 +1,5 @@
 import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/site-data.ts';
-import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/translations/languages.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/error-translations/languages.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { termsOf } from '../tenants/change-budgets.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';

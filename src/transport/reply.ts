@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Header, HttpReply } from '../http/message.ts';
-import { errors } from '../protocol/translations/en.ts';
+import { errors } from '../protocol/error-translations/en.ts';
 import type { NativeResponse } from './native.ts';
 
 /** A reply that must not be sent: a defect of the handler, never the caller's fault. */

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import type { PageServer } from '../support/page-server.ts';
-import { LANGUAGES } from '../../src/protocol/translations/languages.ts';
+import { LANGUAGES } from '../../src/protocol/error-translations/languages.ts';
 import { violations } from './axe.ts';
 import { LooksPage, serveLooks } from './element-looks.ts';
 import { moments, type Moment } from './element-moments.ts';

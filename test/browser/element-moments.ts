@@ -1,4 +1,4 @@
-import type { Language } from '../../src/protocol/translations/languages.ts';
+import type { Language } from '../../src/protocol/error-translations/languages.ts';
 
 /** A moment of a conversation, as the element's view receives it. Declared here because only pages/element.ts is compiled with a browser's types. */
 export interface Moment {

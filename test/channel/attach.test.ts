@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dueAt } from '../../src/voice/deadlines.ts';
+import { dueAt } from '../../src/sessions/deadlines.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Language } from '../../src/protocol/translations/languages.ts';
+import type { Language } from '../../src/protocol/error-translations/languages.ts';
 import type { ServerFrame } from '../../src/protocol/frames.ts';
 import type { SocketListener } from '../../src/kernel/socket.ts';
 import type { TestApp } from '../support/app.ts';

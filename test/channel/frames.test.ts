@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heartbeatAnswer, readFrame } from '../../src/channel/frames.ts';
 import { clientFrame } from '../../src/protocol/frames.ts';
-import { viewOf } from '../../src/voice/records.ts';
+import { viewOf } from '../../src/sessions/records.ts';
 import { voiceRecord } from '../contracts/support.ts';
 import { complaint } from './fake-socket.ts';
 

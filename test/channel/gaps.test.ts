@@ -3,7 +3,7 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import type { Bus } from '../../src/stores/bus/contract.ts';
 import { createInProcessBus, createInProcessStores } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
-import { dueAt } from '../../src/voice/deadlines.ts';
+import { dueAt } from '../../src/sessions/deadlines.ts';
 import type { TestApp } from '../support/app.ts';
 import { ManualClock, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { dueAt } from '../../src/voice/deadlines.ts';
+import { dueAt } from '../../src/sessions/deadlines.ts';
 import { createInProcessStores, createInProcessSlots } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
 import { somebody } from '../support/app.ts';

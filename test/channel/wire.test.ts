@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
-import { VISITOR_MESSAGES } from '../../src/protocol/translations/by-language.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/error-translations/by-language.ts';
 import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';

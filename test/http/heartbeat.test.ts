@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { VISITOR_MESSAGES } from '../../src/protocol/translations/by-language.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/error-translations/by-language.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, service, somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VISITOR_MESSAGES } from '../../src/protocol/translations/by-language.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/error-translations/by-language.ts';
 import { useApps } from '../support/use-apps.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 

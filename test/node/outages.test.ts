@@ -9,7 +9,7 @@ import {
 } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
 import type { NodeLeases } from '../../src/stores/slots/contract.ts';
-import { dueAt } from '../../src/voice/deadlines.ts';
+import { dueAt } from '../../src/sessions/deadlines.ts';
 import { attached } from '../channel/client.ts';
 import { watch } from '../features/feed/watching.ts';
 import { exchange, openBrokered, type Opened } from '../http/calls.ts';

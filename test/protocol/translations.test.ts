@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { BUDGET_PERIODS } from '../../src/protocol/budget.ts';
-import { LANGUAGES, type Language } from '../../src/protocol/translations/languages.ts';
-import { VISITOR_MESSAGES } from '../../src/protocol/translations/by-language.ts';
+import { LANGUAGES, type Language } from '../../src/protocol/error-translations/languages.ts';
+import { VISITOR_MESSAGES } from '../../src/protocol/error-translations/by-language.ts';
 import { endedRefusal, Refusal } from '../../src/protocol/refusal.ts';
-import { languageOfTag, preferredLanguage } from '../../src/protocol/translations/accept-language.ts';
+import { languageOfTag, preferredLanguage } from '../../src/protocol/error-translations/accept-language.ts';
 
 describe('The language of an Accept-Language header', () => {
   test.each<[header: string | undefined, language: Language]>([

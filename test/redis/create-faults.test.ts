@@ -7,7 +7,7 @@ import type { LiveStores } from '../../src/stores/contract.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
-import { describeCreateFaults } from '../features/voice/create-faults.ts';
+import { describeCreateFaults } from '../features/sessions/create-faults.ts';
 import { ManualClock } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { patiently } from '../support/switchboard.ts';

@@ -91,7 +91,7 @@ class Trial {
   waited = 0;
   /** Whether a node was killed before it could tell Redis what it had answered while Redis was away. */
   #hasDiedWithoutRedis = false;
-  /** False once a session may get the benefit of the doubt because a node could ask only PostgreSQL (`voice/history-writer.ts`). */
+  /** False once a session may get the benefit of the doubt because a node could ask only PostgreSQL (`sessions/history-writer.ts`). */
   isExact = true;
 
   constructor(service: RedisService, redis: readonly [Redis, Redis]) {

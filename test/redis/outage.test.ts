@@ -10,7 +10,7 @@ import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
-import { endInRegistry, restoreLost } from '../../src/voice/recovery/restore.ts';
+import { endInRegistry, restoreLost } from '../../src/sessions/recovery/restore.ts';
 import { somebody, type Reply, type TestApp } from '../support/app.ts';
 import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';

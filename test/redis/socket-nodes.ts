@@ -9,11 +9,11 @@ import { restoreWhatIsLost } from '../../src/stores/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
-import { dueAt, slotHolders } from '../../src/voice/deadlines.ts';
-import { restoreLost } from '../../src/voice/recovery/restore.ts';
-import { closeDue } from '../../src/voice/recovery/sweep.ts';
-import { VoiceSessions } from '../../src/voice/sessions.ts';
-import { MemoryHistory } from '../features/voice/recovery/support.ts';
+import { dueAt, slotHolders } from '../../src/sessions/deadlines.ts';
+import { restoreLost } from '../../src/sessions/recovery/restore.ts';
+import { closeDue } from '../../src/sessions/recovery/sweep.ts';
+import { VoiceSessions } from '../../src/sessions/sessions.ts';
+import { MemoryHistory } from '../features/sessions/recovery/support.ts';
 import { ManualClock } from '../support/clock.ts';
 import { startRedis, type RedisService } from '../support/services/redis.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LANGUAGE, LANGUAGES } from '../../src/protocol/translations/languages.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../../src/protocol/error-translations/languages.ts';
 import { created } from '../support/fake-server.ts';
 
 const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));

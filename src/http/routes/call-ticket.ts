@@ -1,9 +1,9 @@
 import type { SessionProof } from '../../protocol/session.ts';
 import { ticketReply, ticketRequest } from '../../protocol/create.ts';
 import { callsUsedUp } from '../../calls/open-call.ts';
-import { requireEngaged } from '../../voice/require-engaged.ts';
+import { requireEngaged } from '../../sessions/require-engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
-import { speaksFor } from '../../voice/sessions.ts';
+import { speaksFor } from '../../sessions/sessions.ts';
 import { invalid, refusedOf } from '../refusals.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

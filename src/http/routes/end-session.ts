@@ -1,8 +1,8 @@
 import { andThen } from '../../kernel/async.ts';
 import { sessionProof, sessionReply } from '../../protocol/session.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
-import { viewOf } from '../../voice/records.ts';
-import { speaksFor } from '../../voice/sessions.ts';
+import { viewOf } from '../../sessions/records.ts';
+import { speaksFor } from '../../sessions/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { addressScope } from '../steps/rate-limit.ts';

@@ -1,8 +1,8 @@
 import { ratedSession } from '../../protocol/session.ts';
 import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/fields.ts';
-import { rateSession } from '../../voice/rate-session.ts';
-import { speaksFor } from '../../voice/sessions.ts';
+import { rateSession } from '../../sessions/rate-session.ts';
+import { speaksFor } from '../../sessions/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';

@@ -6,7 +6,7 @@ import { quotaRefusal } from '../../quota/quota-refusal.ts';
 import type { UsageSubject } from '../../quota/who-may-report.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { speaksFor } from '../../voice/sessions.ts';
+import { speaksFor } from '../../sessions/sessions.ts';
 import type { Services } from '../services.ts';
 import { refusedOf } from '../refusals.ts';
 

@@ -1,5 +1,5 @@
-import { preferredLanguage } from '../../protocol/translations/accept-language.ts';
-import type { Language } from '../../protocol/translations/languages.ts';
+import { preferredLanguage } from '../../protocol/error-translations/accept-language.ts';
+import type { Language } from '../../protocol/error-translations/languages.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../steps/rate-limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';

@@ -1,5 +1,5 @@
-import { DEFAULT_LANGUAGE } from '../../protocol/translations/languages.ts';
-import { preferredLanguage } from '../../protocol/translations/accept-language.ts';
+import { DEFAULT_LANGUAGE } from '../../protocol/error-translations/languages.ts';
+import { preferredLanguage } from '../../protocol/error-translations/accept-language.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import {

@@ -15,8 +15,8 @@ import {
 } from '../../protocol/operator/session.ts';
 import { noSuchSession, Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../../stores/voice-history/contract.ts';
-import { longestMs } from '../../voice/deadlines.ts';
-import { viewOf } from '../../voice/records.ts';
+import { longestMs } from '../../sessions/deadlines.ts';
+import { viewOf } from '../../sessions/records.ts';
 import { act, actOnMany, type ActBy } from '../journal/acts.ts';
 import { seesTenant, type Operator } from '../roles.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../operator-route.ts';

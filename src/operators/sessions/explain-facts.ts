@@ -4,7 +4,7 @@ import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/t
 import type { NewEntry } from '../../stores/journal/contract.ts';
 import { moneyText } from '../../protocol/money.ts';
 import type { CallMeter, UsageTotals } from '../../stores/ledger/contract.ts';
-import { longestSilenceMs } from '../../voice/records.ts';
+import { longestSilenceMs } from '../../sessions/records.ts';
 
 /** A daily ceiling, the usage that counts against it, and what sets it. */
 export interface QuotaFacts {

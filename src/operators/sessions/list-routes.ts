@@ -3,7 +3,7 @@ import { type OperatorSession, operatorSessionPage, sessionFilters } from '../..
 import type { Operator } from '../roles.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import type { HistorySort, Position } from '../../stores/voice-history/contract.ts';
-import { endingSoon } from '../../voice/ending-soon.ts';
+import { endingSoon } from '../../sessions/ending-soon.ts';
 import { refOf } from '../../kernel/ids.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../operator-route.ts';

@@ -5,7 +5,7 @@ import { iso, isoOrNull } from '../../kernel/time.ts';
 import { toUsed } from '../../protocol/operator/usage.ts';
 import type { OperatorSession, LimitsInForce, sessionFilters } from '../../protocol/operator/session.ts';
 import { NOTHING_USED } from '../../stores/ledger/contract.ts';
-import { viewOf } from '../../voice/records.ts';
+import { viewOf } from '../../sessions/records.ts';
 import { nextMove, toldLimits } from '../../../machines/voice-session/selectors.ts';
 import { keyLimitsOf, leverOf } from '../../quota/ceilings.ts';
 import type { OperatorServices } from '../services.ts';

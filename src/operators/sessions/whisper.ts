@@ -7,7 +7,7 @@ import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { ActResult } from '../../stores/journal/act-contract.ts';
 import type { WhisperOutcome } from '../../calls/contract.ts';
 import type { OperatorServices } from '../services.ts';
-import { requireEngaged } from '../../voice/require-engaged.ts';
+import { requireEngaged } from '../../sessions/require-engaged.ts';
 import { act, type ActBy } from '../journal/acts.ts';
 import { mayDo, type Operator } from '../roles.ts';
 import { createHmac, hkdfSync } from 'node:crypto';

@@ -17,7 +17,7 @@ export type Claim =
 export type ReplyState = Exclude<Claim, { readonly kind: 'claimed' }> | { readonly kind: 'free' };
 
 /**
- * Replies kept under an idempotency key, so that a repeated create gets the same answer (src/voice/create/idempotency-key.ts).
+ * Replies kept under an idempotency key, so that a repeated create gets the same answer (src/sessions/create/idempotency-key.ts).
  * @throws Unavailable when the database is away
  */
 export interface IdempotentReplies {

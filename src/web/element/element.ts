@@ -1,4 +1,4 @@
-import { RIGHT_TO_LEFT } from '../../protocol/translations/languages.ts';
+import { RIGHT_TO_LEFT } from '../../protocol/error-translations/languages.ts';
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';

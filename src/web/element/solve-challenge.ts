@@ -1,4 +1,4 @@
-import type { Language } from '../../protocol/translations/languages.ts';
+import type { Language } from '../../protocol/error-translations/languages.ts';
 import type { SwitchboardError } from '../widget/api.ts';
 import type * as Solver from './challenge/main.ts';
 

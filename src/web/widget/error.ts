@@ -1,4 +1,4 @@
-import { own } from '../../protocol/translations/en.ts';
+import { own } from '../../protocol/error-translations/en.ts';
 import type { TransientCode } from '../../protocol/errors/error-codes.ts';
 import type * as Api from './api.ts';
 

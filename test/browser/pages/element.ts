@@ -1,4 +1,4 @@
-import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/translations/languages.ts';
+import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/error-translations/languages.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
 import { mountTalk } from '../../../src/web/element/in-call/main.ts';

@@ -89,7 +89,7 @@ function tell(
   const of = (call: Entry['call']): Entry[] => entries.filter((entry) => entry.call === call);
   const ends = of('end');
   // Each acknowledged heartbeat was activity at the time it was sent, or later, unless it died with its node. Reports are too, but a repeated one is
-  // not. Those that Redis has lost still count: a session that is rebuilt from PostgreSQL counts as active until then (`src/voice/history-writer.ts`).
+  // not. Those that Redis has lost still count: a session that is rebuilt from PostgreSQL counts as active until then (`src/sessions/history-writer.ts`).
   const beats = of('heartbeat').filter((beat) => beat.outcome === 200 && !diesWithItsNode(beat, isOnSocket, faults));
   const idleAt = Math.max(openedSentAt, ...beats.map(({ sentAt }) => sentAt)) + IDLE_MS;
   return {

@@ -7,7 +7,7 @@ import { readOptions, WrongOption } from '../../bench/support/options.mjs';
 import { loadCampaign } from '../support/run.mjs';
 
 const CODE =
-  'machines,src/auth,src/budgets,src/calls,src/channel,src/metering,src/quota,src/stores,src/voice,src/webhooks';
+  'machines,src/auth,src/budgets,src/calls,src/channel,src/metering,src/quota,src/sessions,src/stores,src/webhooks';
 const TESTS = 'machines,actors,kernel,node,protocol,features,http,channel,contracts,database,redis,transport';
 
 const usage = `Options:

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/bots/contract.ts';
 import { heuristicDetector, selectDetector } from '../../../src/bots/detectors.ts';
-import { isBlocked } from '../../../src/voice/create/admit-caller.ts';
+import { isBlocked } from '../../../src/sessions/create/admit-caller.ts';
 
 const safari =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1';

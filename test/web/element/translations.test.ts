@@ -6,7 +6,7 @@ import { chooseLanguage } from '../../../src/web/element/translations/choose-lan
 import { enTalk, en } from '../../../src/web/element/translations/en.ts';
 import { words as de } from '../../../src/web/element/translations/de.ts';
 import { withTexts, type Words } from '../../../src/web/element/translations/message-types.ts';
-import { LANGUAGES, type Language } from '../../../src/protocol/translations/languages.ts';
+import { LANGUAGES, type Language } from '../../../src/protocol/error-translations/languages.ts';
 
 const english: Words = { ...enTalk, ...en };
 const load = async (language: Language): Promise<[Language, Words]> => {

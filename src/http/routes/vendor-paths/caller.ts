@@ -8,7 +8,7 @@ import { invalidWidgetKey } from '../../../tenants/directory.ts';
 import type { Call } from '../../route.ts';
 import type { Services } from '../../services.ts';
 import { addressScope } from '../../steps/rate-limit.ts';
-import type { CreateInput } from '../../../voice/create/step.ts';
+import type { CreateInput } from '../../../sessions/create/step.ts';
 
 /** The headers by which a back end with a service token names the tenant, agent and key that it asks for. */
 export const whomHeaders = z.object({

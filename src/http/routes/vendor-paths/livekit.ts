@@ -12,7 +12,7 @@ import type { Services } from '../../services.ts';
 import { createFor, findWhom, whomHeaders, bearerOf, findTenant } from './caller.ts';
 import { createRefusals } from '../create-session.ts';
 import type { WidgetKey } from '../../../stores/tenants/contract.ts';
-import type { CreateInput } from '../../../voice/create/step.ts';
+import type { CreateInput } from '../../../sessions/create/step.ts';
 import { done } from '../../../protocol/fields.ts';
 import { UpstreamFault } from '../../../upstream/contract.ts';
 

@@ -1,4 +1,4 @@
-import type { Language } from '../../../protocol/translations/languages.ts';
+import type { Language } from '../../../protocol/error-translations/languages.ts';
 import type { AltchaChallenge, Challenge } from '../../../protocol/challenge.ts';
 import { askProvider } from './providers.ts';
 import { work } from './work.ts';

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/ar.ts';
+import { own } from '../../../protocol/error-translations/ar.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language } from '../../../protocol/translations/languages.ts';
+import { LANGUAGES, type Language } from '../../../protocol/error-translations/languages.ts';
 import { en } from './en.ts';
 import type { MainWords } from './message-types.ts';
 

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/de.ts';
+import { own } from '../../../protocol/error-translations/de.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/en.ts';
+import { own } from '../../../protocol/error-translations/en.ts';
 import type { MainWords, TalkWords } from './message-types.ts';
 
 export const en: MainWords = {

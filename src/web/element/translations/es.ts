@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/es.ts';
+import { own } from '../../../protocol/error-translations/es.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

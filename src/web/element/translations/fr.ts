@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/fr.ts';
+import { own } from '../../../protocol/error-translations/fr.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/it.ts';
+import { own } from '../../../protocol/error-translations/it.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/ja.ts';
+import { own } from '../../../protocol/error-translations/ja.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/ko.ts';
+import { own } from '../../../protocol/error-translations/ko.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

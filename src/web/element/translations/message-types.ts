@@ -1,4 +1,4 @@
-import type { OwnWords } from '../../../protocol/translations/languages.ts';
+import type { OwnWords } from '../../../protocol/error-translations/languages.ts';
 import type { Texts } from '../api.ts';
 
 type Whole<T> = {

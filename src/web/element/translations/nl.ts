@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/nl.ts';
+import { own } from '../../../protocol/error-translations/nl.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/pl.ts';
+import { own } from '../../../protocol/error-translations/pl.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

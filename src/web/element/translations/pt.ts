@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/pt.ts';
+import { own } from '../../../protocol/error-translations/pt.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

@@ -1,4 +1,4 @@
-import { own } from '../../../protocol/translations/zh.ts';
+import { own } from '../../../protocol/error-translations/zh.ts';
 import type { Words } from './message-types.ts';
 
 export const words: Words = {

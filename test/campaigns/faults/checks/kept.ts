@@ -59,7 +59,7 @@ export function diesWithItsNode(
   );
 }
 
-/** Of a heartbeat that Redis has lost, PostgreSQL may know only an earlier one of the same window (`src/voice/history-writer.ts`). */
+/** Of a heartbeat that Redis has lost, PostgreSQL may know only an earlier one of the same window (`src/sessions/history-writer.ts`). */
 function isLostByRedis({ sentAt }: Entry, faults: readonly Fault[]): boolean {
   return faults.some(
     ({ kind, to }) => (kind === 'redis.flush' || kind === 'redis.restart') && to + RECOVERY_MS >= sentAt,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { viewOf, viewText } from '../../../src/voice/records.ts';
+import { viewOf, viewText } from '../../../src/sessions/records.ts';
 import { opened } from '../../machines/voice-session-support.ts';
 
 const instants = fc.date({ noInvalidDate: true }).map((date) => date.getTime());

@@ -28,7 +28,15 @@ import {
 } from './step.ts';
 import { describeAgent, issueChallenge, type AgentQuestion, type WorkRequest } from './agent-and-challenge.ts';
 import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
-import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
+import {
+  beginOpening,
+  countKey,
+  countSubject,
+  countTenant,
+  refuseSpent,
+  takeKeySlot,
+  takeSlot,
+} from './rate-and-concurrency-limits.ts';
 import { claimReply, keepReply } from './idempotency-key.ts';
 import { awaitCall, closeFormerPage, findResumed, noteSeen, spendResumeToken } from './resume.ts';
 

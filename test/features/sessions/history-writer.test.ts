@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { HistoryRow, SaveOutcome, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
-import { HistoryWriter, type HistoryListener } from '../../../src/voice/history-writer.ts';
+import { HistoryWriter, type HistoryListener } from '../../../src/sessions/history-writer.ts';
 import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
 
 /** A history that answers only when the test says so. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { restoreLost } from '../../../src/voice/recovery/restore.ts';
+import { restoreLost } from '../../../src/sessions/recovery/restore.ts';
 import { somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';

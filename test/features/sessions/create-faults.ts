@@ -7,9 +7,9 @@ import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { createEvents } from '../../../src/telemetry/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
-import type { CreateContext, CreateDeps, CreateStep } from '../../../src/voice/create/step.ts';
-import { CREATE_STEPS, runSteps } from '../../../src/voice/create/create-session.ts';
-import { longestMs } from '../../../src/voice/deadlines.ts';
+import type { CreateContext, CreateDeps, CreateStep } from '../../../src/sessions/create/step.ts';
+import { CREATE_STEPS, runSteps } from '../../../src/sessions/create/create-session.ts';
+import { longestMs } from '../../../src/sessions/deadlines.ts';
 import { CONSOLE, somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE } from '../../support/clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Outage, type OutageEvent, type OutageState } from '../../../../src/voice/recovery/outage.ts';
+import { Outage, type OutageEvent, type OutageState } from '../../../../src/sessions/recovery/outage.ts';
 
 /** A time at which no doubt is remembered any more. */
 const LATE = 1_000_000;

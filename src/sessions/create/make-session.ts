@@ -12,7 +12,7 @@ import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { hearsCalls, UpstreamFault, type Minted, type UpstreamProvider } from '../../upstream/contract.ts';
 import { stoppedRefusal } from './admit-caller.ts';
 import { toldLimits } from '../../../machines/voice-session/selectors.ts';
-import { confirmKeySlot } from './limits.ts';
+import { confirmKeySlot } from './rate-and-concurrency-limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, SessionRegistered, SecretIssued } from './step.ts';
 
 type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import { runSteps } from '../../../src/voice/create/create-session.ts';
-import { ANSWERED, type Step } from '../../../src/voice/create/step.ts';
+import { runSteps } from '../../../src/sessions/create/create-session.ts';
+import { ANSWERED, type Step } from '../../../src/sessions/create/step.ts';
 
 /** How a step ends: it takes something, takes nothing, has the reply, refuses, or throws. */
 type Course = 'takes' | 'passes' | 'answers' | 'refuses' | 'throws';

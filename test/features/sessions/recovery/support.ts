@@ -5,8 +5,8 @@ import type { BusMessage } from '../../../../src/protocol/bus.ts';
 import type { LiveStores } from '../../../../src/stores/contract.ts';
 import { createInProcessStores } from '../../../../src/stores/in-process.ts';
 import type { SaveOutcome, VoiceHistory } from '../../../../src/stores/voice-history/contract.ts';
-import { dueAt } from '../../../../src/voice/deadlines.ts';
-import { VoiceSessions } from '../../../../src/voice/sessions.ts';
+import { dueAt } from '../../../../src/sessions/deadlines.ts';
+import { VoiceSessions } from '../../../../src/sessions/sessions.ts';
 import { defaults } from '../../../machines/voice-session-support.ts';
 import { ManualClock, SECOND } from '../../../support/clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closeDue } from '../../../src/voice/recovery/sweep.ts';
+import { closeDue } from '../../../src/sessions/recovery/sweep.ts';
 import { somebody } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { app, useApp } from '../../support/use-apps.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../../../src/kernel/errors.ts';
-import type { PendingWrites } from '../../../../src/voice/recovery/pending-writes.ts';
+import type { PendingWrites } from '../../../../src/sessions/recovery/pending-writes.ts';
 import { clock, defaults, end, heartbeat, opened, play } from '../../../machines/voice-session-support.ts';
 import { NOON, SECOND } from '../../../support/clock.ts';
 import { RecoveryNode } from './support.ts';

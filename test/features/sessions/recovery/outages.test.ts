@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../../src/kernel/errors.ts';
-import { restoreLost } from '../../../../src/voice/recovery/restore.ts';
-import { sweep } from '../../../../src/voice/recovery/sweep.ts';
+import { restoreLost } from '../../../../src/sessions/recovery/restore.ts';
+import { sweep } from '../../../../src/sessions/recovery/sweep.ts';
 import { defaults, end, opened, play } from '../../../machines/voice-session-support.ts';
 import { NOON, SECOND } from '../../../support/clock.ts';
 import { RecoveryNode } from './support.ts';
