@@ -67,7 +67,7 @@ export function reasonsOfBare({ us, busy, quietUs }, when) {
         `that this machine takes when it is quiet (at most ${QUIET_TIMES} times; recorded in ${file})`,
     );
   // On a machine that was never quiet the smallest cost says nothing, but this does.
-  if (isFastLoad() && busy < LEAST_BUSY)
+  if (busy < LEAST_BUSY)
     reasons.push(
       `bare uWebSockets.js was busy for ${busy.toFixed(2)} of the time ${when} the run instead of at least ${LEAST_BUSY}`,
     );
