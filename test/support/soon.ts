@@ -2,4 +2,4 @@
 export const PATIENT_MS = 240_000;
 
 /** Options for `vi.waitFor`: waiting ends as soon as the condition holds, however busy the machine is; only one that never holds times out. */
-export const soon = { timeout: PATIENT_MS, interval: 20 };
+export const soon = { timeout: PATIENT_MS, interval: 50 };
